@@ -1,0 +1,4 @@
+std = "lua54"
+max_line_length = 128
+files["contracts"] = { read_globals = {} }
+exclude_files = { "build*/" }

@@ -1,0 +1,35 @@
+/* lkc_open.c - composition root of module kc.core. */
+#include "lkc.h"
+
+static const char drivers_key = 0;
+
+void lkc_setdrivers(lua_State *L, const kc_driver *const *drivers) {
+  lua_pushlightuserdata(L, (void *)(uintptr_t)drivers);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &drivers_key);
+}
+
+const kc_driver *const *lkc_drivers(lua_State *L) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &drivers_key);
+  const kc_driver *const *drivers = (const kc_driver *const *)lua_touserdata(L, -1);
+  lua_pop(L, 1);
+  return drivers;
+}
+
+/* While the project is assembled, an absent binding is a null weak symbol. */
+#pragma weak lkc_open_format
+#pragma weak lkc_open_buffer
+#pragma weak lkc_open_enclosure
+#pragma weak lkc_open_metric
+#pragma weak lkc_open_device
+#pragma weak lkc_open_process
+#pragma weak lkc_open_system
+
+int luaopen_kc_core(lua_State *L) {
+  void (*const openers[])(lua_State *) = {lkc_open_format, lkc_open_buffer,  lkc_open_enclosure, lkc_open_metric,
+                                          lkc_open_device, lkc_open_process, lkc_open_system};
+  luaL_checkversion(L);
+  lua_newtable(L);
+  for (size_t i = 0; i < sizeof openers / sizeof *openers; i++)
+    if (openers[i]) openers[i](L);
+  return 1;
+}
