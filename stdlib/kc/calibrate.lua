@@ -1,0 +1,176 @@
+---@module kc.calibrate
+-- Three-state calibration: a contract is usable only when it tells its baseline, bad and good implementations apart, with the
+-- margins of its tolerance kind, and rejects every vacuous implementation. See spec/clauses.md, "calibration".
+local candidates = require "kc.candidate"
+local cell = require "kc.cell"
+local core = require "kc.core"
+local implementation = require "kc.implementation"
+local json = require "kc.json"
+local loader = require "kc.loader"
+local measure = require "kc.measure"
+local oracle = require "kc.oracle"
+local paths = require "kc.paths"
+local protocol = require "kc.protocol"
+local M = {}
+
+M.RECORD_VERSION = 1
+
+-- ---- the stored functional test: what a usual test suite would accept ------------------------------------------------------
+
+local function close_enough(got, lo, hi, rtol, atol)
+  local want = lo + (hi - lo) / 2
+  if got ~= got or want ~= want then return got ~= got and want ~= want end
+  if got == want then return true end
+  return math.abs(got - want) <= atol + rtol * math.abs(want)
+end
+
+local function all_close(contract, record, test)
+  for _, output in ipairs(contract.scope.outputs) do
+    local got = record.outputs[output.name]
+    local enclosure = oracle.evaluate(contract.oracle[output.name], record.inputs)
+    for i = 1, #got do
+      local lo, hi = enclosure:at(i)
+      if not close_enough(got[i], lo, hi, test.rtol, test.atol) then return false end
+    end
+    enclosure:close()
+  end
+  return true
+end
+
+local function passes_functional(candidate, options)
+  local contract = candidate.contract
+  for _, spec in ipairs((protocol.functional(contract, options.seed))) do
+    local record = measure.sample(candidate, spec, { seed = options.seed, cache = options.cache, timeout = options.timeout, keep = true })
+    if record.answer == "failed" or not all_close(contract, record, contract.calibration.functional) then return false end
+  end
+  return true
+end
+
+-- ---- one state ---------------------------------------------------------------------------------------------------------------
+
+-- How far beyond the tolerance the worst sample lies; evidence and inadmissible classes are infinitely far.
+local function excess(result)
+  local worst = result.measurement.worst
+  for _, record in ipairs(result.measurement.samples) do
+    if record.class_no > 0 or record.evidence then worst = math.huge end
+  end
+  return worst
+end
+
+local function demand(state, ok, text)
+  if not ok then state.complaints[#state.complaints + 1] = text end
+end
+
+local judges = {}
+
+function judges.baseline(state, result)
+  demand(state, not state.functional, "passes the functional test; a baseline must fail it")
+  demand(state, result.verdict.name == "violated", ("is %s; a baseline must be violated"):format(result.verdict.name))
+end
+
+function judges.bad(state, result, contract)
+  local _, least = contract.tolerance:margins()
+  demand(state, state.functional, "does not pass the functional test, so catching it shows nothing")
+  demand(state, result.verdict.name == "violated", ("is accepted (%s): the contract is under-specified"):format(result.verdict.name))
+  demand(state, state.margin > 0 and state.margin >= least,
+    ("exceeds the tolerance only %.3g times; at least %g times is asked"):format(state.margin, least))
+end
+
+function judges.good(state, result, contract)
+  local most = contract.tolerance:margins()
+  demand(state, state.functional, "does not pass the functional test")
+  demand(state, result.verdict.name == "held", ("is %s; a good one must be held"):format(
+    require("kc.verdict").text(result.verdict)))
+  demand(state, state.margin <= most, ("uses %.3g of the tolerance; at most %g is allowed"):format(state.margin, most))
+end
+
+function judges.vacuous(state, result)
+  demand(state, result.verdict.name == "violated", ("is %s on the probes; every vacuous implementation must be rejected"):format(
+    result.verdict.name))
+end
+
+local function measure_state(loaded, role, item, samples, complete, options)
+  local contract = loaded.contract
+  local candidate = candidates.new(loaded, item, { device = options.device, verbose = options.verbose })
+  local state = { role = role, name = item.name, complaints = json.list {} }
+  local ok, why = pcall(function()
+    local built, failure = candidate:prepare(options.timeout)
+    if not built then
+      state.blocked = failure.kind
+      demand(state, false, ("cannot be run: %s"):format(failure.text))
+      return
+    end
+    if role ~= "vacuous" then state.functional = passes_functional(candidate, options) end
+    local result = cell.judge(candidate, samples, complete, options)
+    state.margin = excess(result)
+    state.verdict, state.reason, state.signature = result.verdict.name, result.verdict.reason, result.verdict.signature
+    judges[role](state, result, contract)
+  end)
+  candidate:close()
+  if not ok then demand(state, false, tostring(why)) end
+  return state
+end
+
+-- ---- the whole contract --------------------------------------------------------------------------------------------------------
+
+--- Calibrates a loaded contract on a device.
+---@param loaded table
+---@param options table {device=, seed=, timeout=, cache=, progress=function|nil}
+---@return table record {ok=, states=, reasons=, contract=, digest=, device=, seed=}
+function M.run(loaded, options)
+  local contract = loaded.contract
+  local samples, complete = protocol.samples(contract, options.seed)
+  local probes = protocol.probes(contract, options.seed)
+  local record = { version = M.RECORD_VERSION, contract = contract.id, digest = loaded.digest, device = options.device,
+                   seed = options.seed, states = json.list {}, reasons = json.list {} }
+  local list = contract:implementations()
+  for _, item in ipairs(implementation.vacuous_list()) do list[#list + 1] = { role = "vacuous", implementation = item } end
+  for i, entry in ipairs(list) do
+    local chosen = entry.role == "vacuous" and probes or samples
+    local state = measure_state(loaded, entry.role, entry.implementation, chosen, complete, options)
+    record.states[#record.states + 1] = state
+    for _, complaint in ipairs(state.complaints) do
+      record.reasons[#record.reasons + 1] = ("%s %s %s"):format(entry.role, entry.implementation.name, complaint)
+    end
+    record.blocked = record.blocked or state.blocked
+    if options.progress then options.progress(i, #list) end
+  end
+  record.ok = #record.reasons == 0
+  return record
+end
+
+-- ---- cached records --------------------------------------------------------------------------------------------------------------
+
+--- Identity of a calibration: contract digest, device and everything the device said of itself.
+function M.key(loaded, device, fingerprint, seed)
+  return core.sha256(json.encode { M.RECORD_VERSION, loaded.digest, device, fingerprint or {}, tostring(seed) })
+end
+
+local function cache_file(key)
+  local directory = paths.cache_dir("calibration")
+  return directory and ("%s/%s.json"):format(directory, key)
+end
+
+--- The cached record, or nil. A record that cannot be read, or that is not of this contract, counts as absent.
+function M.cached(key, loaded)
+  local file = cache_file(key)
+  local text = file and loader.read(file)
+  local record = text and json.decode(text)
+  if type(record) == "table" and record.digest == loaded.digest and record.version == M.RECORD_VERSION and record.ok == true then
+    return record
+  end
+end
+
+--- Stores a sound record; failures are measured again.
+function M.store(key, record)
+  local file = cache_file(key)
+  if not file or not record.ok then return end
+  local temporary = ("%s.%d"):format(file, core.pid())
+  local out = io.open(temporary, "wb")
+  if not out then return end
+  local written = out:write(json.encode(record))
+  out:close()
+  if written then os.rename(temporary, file) else os.remove(temporary) end
+end
+
+return M

@@ -1,0 +1,180 @@
+---@module kc.candidate
+-- One implementation on one device, ready to be run on samples: arguments, geometry, builds, and the vacuous stand-ins.
+local client = require "kc.client"
+local paths = require "kc.paths"
+local words = require "kc.words"
+local M = {}
+
+local Candidate = {}
+Candidate.__index = Candidate
+
+local function find(list, name)
+  for _, item in ipairs(list) do if item.name == name then return item end end
+end
+
+-- A parameter is a tensor of the contract or one of its dimensions (a 32-bit integer).
+local function params(contract, implementation)
+  local list = {}
+  for i, name in ipairs(implementation.args) do
+    local tensor = find(contract.scope.inputs, name) or find(contract.scope.outputs, name)
+    local is_dim = contract.scope.shapes[name] ~= nil
+    if not tensor and not is_dim then
+      local known = {}
+      for _, t in ipairs(contract.scope.inputs) do known[#known + 1] = t.name end
+      for _, t in ipairs(contract.scope.outputs) do known[#known + 1] = t.name end
+      for _, d in ipairs(contract.scope.dims) do known[#known + 1] = d end
+      return nil, ("argument '%s' of %s is neither a tensor nor a dimension; %s"):format(name, implementation.name,
+        words.hint(name, known))
+    end
+    list[i] = { name = name, format = tensor and tensor.format or "i32", buffer = tensor ~= nil }
+  end
+  return list
+end
+
+local function build_of(contract, implementation, directory)
+  local list, message = params(contract, implementation)
+  if not list then return nil, message end
+  local build = { entry = implementation.entry, params = list, cache = paths.cache_dir("kernels") }
+  if implementation.kind == "library" then
+    build.dialect, build.source, build.file = "library", implementation.file, implementation.file
+    build.result = implementation.result
+    return build
+  end
+  local dialects = { k = "kc", c = "c", cu = "cuda", cl = "opencl" }
+  local path = directory .. "/" .. implementation.file
+  local dialect = dialects[implementation.file:match("%.([^.]*)$") or ""]
+  if not dialect then return nil, path .. ": expected a file called .k, .c, .cu or .cl" end
+  local source, why = require("kc.loader").read(path)
+  if not source then return nil, why end
+  build.dialect, build.source, build.file = dialect, source, path
+  build.contract = implementation.contraction or false
+  build.flush = implementation.denormals == "flush"
+  build.fast_math = implementation.fast_math or false
+  build.defines = implementation.defines or ""
+  return build
+end
+
+--- Prepares an implementation; nothing runs yet.
+---@param loaded table what loader.contract returned
+---@param implementation table
+---@param options table {device=name, verbose=boolean, directory=where its files lie}
+---@return table candidate
+function M.new(loaded, implementation, options)
+  return setmetatable({ contract = loaded.contract, loaded = loaded, implementation = implementation, verbose = options.verbose,
+                        device = options.device, directory = options.directory or loaded.directory,
+                        client = implementation.kind ~= "vacuous" and client.new(options) or nil }, Candidate)
+end
+
+--- Builds the kernel, once.
+---@param timeout number seconds
+---@return boolean|nil ok, table|nil failure {kind=, text=, log=}
+function Candidate:prepare(timeout)
+  local kind = self.implementation.kind
+  if kind == "vacuous" or self.kernel or self.ready then return true end
+  if kind == "lua" then
+    self.ready = true
+    return true
+  end
+  local build, message = build_of(self.contract, self.implementation, self.directory)
+  if not build then return nil, { kind = "build", text = message } end
+  local kernel, why = self.client:kernel(build, timeout)
+  if not kernel then return nil, why end
+  self.kernel = kernel
+  return true
+end
+
+-- Work-groups along each dimension; 0 where there is nothing to do.
+local function groups(implementation, sizes)
+  local grid, total = {}, 1
+  for d, extent in ipairs(implementation.grid or { 1 }) do
+    local n = type(extent) == "string" and sizes[extent] or extent
+    local group = implementation.group and implementation.group[d] or 1
+    grid[d] = (n + group - 1) // group
+    total = total * grid[d]
+  end
+  return grid, total
+end
+
+local vacuous = {}
+
+function vacuous.zeros(output) output:fillvalue(0) end
+function vacuous.constant(output) output:fillvalue(1) end
+function vacuous.unwritten() end
+function vacuous.nan(output) output:fill(0, { kind = "constant", a = 0 / 0 }) end
+
+function vacuous.copy(output, inputs)
+  for _, input in ipairs(inputs) do
+    if input.buffer:format() == output:format() and #input.buffer > 0 then
+      local raw, bytes = input.buffer:raw(), output:bytes()
+      output:setraw(raw:rep((bytes + #raw - 1) // #raw):sub(1, bytes))
+      return
+    end
+  end
+  local first = inputs[1].buffer
+  for i = 1, #output do output[i] = #first > 0 and first[(i - 1) % #first + 1] or 0 end
+end
+
+function Candidate:imitate(inputs, outputs)
+  for _, output in ipairs(outputs) do vacuous[self.implementation.name](output.buffer, inputs) end
+  return { seconds = 0.0 }
+end
+
+-- Buffers cross once per sample: the runner maps them, runs, and gives them back.
+function Candidate:share(inputs, outputs)
+  local ids, list = {}, {}
+  for _, group in ipairs { inputs, outputs } do
+    for _, tensor in ipairs(group) do
+      local id, why = self.client:share(tensor.buffer, group == outputs)
+      if not id then return nil, why end
+      ids[tensor.name] = id
+      list[#list + 1] = id
+    end
+  end
+  return ids, list
+end
+
+local function named(list, ids)
+  local out = {}
+  for i, tensor in ipairs(list) do out[i] = { name = tensor.name, buffer = ids[tensor.name] } end
+  return out
+end
+
+function Candidate:launch(ids, inputs, outputs, sizes, options)
+  local implementation = self.implementation
+  if implementation.kind == "lua" then
+    return self.client:call({ path = self.loaded.path, digest = self.loaded.digest, implementation = implementation.name,
+                              inputs = named(inputs, ids), outputs = named(outputs, ids), sizes = sizes }, options.timeout)
+  end
+  local args = {}
+  for i, name in ipairs(implementation.args) do
+    args[i] = ids[name] and { buffer = ids[name] } or { value = sizes[name] }
+  end
+  local grid, total = groups(implementation, sizes)
+  if total == 0 then return { seconds = 0.0, empty = true } end
+  return self.client:launch(self.kernel, args, { grid = grid, group = implementation.group or { 1 }, schedule = options.schedule },
+    options.timeout)
+end
+
+--- Runs the implementation once.
+---@param inputs table list of {name=, buffer=}
+---@param outputs table list of {name=, buffer=}
+---@param sizes table
+---@param options table {timeout=seconds, schedule=integer|nil}
+---@return table|nil record, table|nil failure
+function Candidate:run(inputs, outputs, sizes, options)
+  if self.implementation.kind == "vacuous" then return self:imitate(inputs, outputs) end
+  local ok, why = self:prepare(options.timeout)
+  if not ok then return nil, why end
+  local ids, list = self:share(inputs, outputs)
+  if not ids then return nil, list end
+  local record, failure = self:launch(ids, inputs, outputs, sizes, options)
+  if record then self.client:free(list) else self.kernel = self.client.started and self.kernel or nil end
+  return record, failure
+end
+
+--- Kills the runner.
+function Candidate:close()
+  if self.client then self.client:close() end
+end
+
+return M

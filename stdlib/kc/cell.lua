@@ -1,0 +1,132 @@
+---@module kc.cell
+-- One cell: a contract, an implementation and a device. Runs the protocol and gives a measurement and a verdict.
+local candidates = require "kc.candidate"
+local core = require "kc.core"
+local measure = require "kc.measure"
+local measurement = require "kc.measurement"
+local protocol = require "kc.protocol"
+local verdict = require "kc.verdict"
+local M = {}
+
+-- Failures that are the candidate's (violated), and those that show nothing about it (unknown).
+local convicting = { crash = true, exit = true, guards = true, fpstate = true, unwritten = true, barrier = true, ["local"] = true }
+
+local function failed(contract, record, started, limit)
+  local failure = record.evidence
+  if convicting[failure.kind] then return verdict.new("violated", failure.text) end
+  if failure.kind == "limit" and limit and core.clock() - started >= limit then
+    return verdict.new("violated", ("exceeds the protocol's limit of %g s"):format(limit))
+  end
+  if failure.kind == "error" and failure.code == "raised" then return verdict.new("violated", failure.text) end
+  local prefix = { build = "does not build: ", absent = "device absent: ", limit = "time-out: " }
+  return verdict.new("unknown", (prefix[failure.kind] or "") .. failure.text)
+end
+
+local function signature_text(contract, m)
+  local signature = contract.signature
+  local ok, answer = pcall(signature.test, m)
+  if not ok then return nil, ("the signature's test raised: %s"):format(answer) end
+  local recognised = answer == true or type(answer) == "table" and answer.answer == "yes"
+  return recognised and signature.pattern or "not the declared signature"
+end
+
+local function whole(contract, m, complete)
+  local worst = verdict.new("held")
+  if not complete then
+    worst = verdict.worse(worst, verdict.new("unknown", "the budget ends before the stated number of samples"))
+  end
+  if m.judged == 0 then worst = verdict.worse(worst, verdict.new("unknown", "nothing was judged")) end
+  local share = m.judged > 0 and m.vacuous / m.judged or 0
+  if share > contract.protocol.vacuous then
+    worst = verdict.worse(worst, verdict.new("unknown",
+      ("zero would pass on %.1f %% of the elements, above the stated %.1f %%"):format(100 * share, 100 * contract.protocol.vacuous)))
+  end
+  return worst
+end
+
+-- The verdict of one sample's answer.
+local function of_answer(record)
+  if record.answer == "yes" then return verdict.new("held") end
+  return verdict.new(record.answer == "no" and "violated" or "unknown", record.text)
+end
+
+local function runs(candidate, spec, options)
+  local first = measure.sample(candidate, spec, options)
+  for _ = 2, candidate.contract.protocol.repeats do
+    if first.answer ~= "yes" then break end
+    local again = measure.sample(candidate, spec, options)
+    if again.digest ~= first.digest then again.differs = true end
+    if again.answer ~= "yes" or again.differs then
+      again.text = again.differs and "a repeated run gave other bits" or again.text
+      if again.differs then again.answer = "no" end
+      return again
+    end
+  end
+  return first
+end
+
+--- Runs samples on a candidate until all are done or the candidate cannot go on.
+---@param candidate table
+---@param samples table
+---@param complete boolean
+---@param options table {seed=, cache=, timeout=seconds for the cell, progress=function|nil, stop_early=boolean}
+---@return table result {measurement=, verdict=, deciding=sample index or nil}
+function M.judge(candidate, samples, complete, options)
+  local contract = candidate.contract
+  local m, worst, deciding = measurement.new(), verdict.new("held"), nil
+  local limit = contract.protocol.limit
+  local deadline = options.timeout and core.clock() + options.timeout
+  for i, spec in ipairs(samples) do
+    local started = core.clock()
+    local left = deadline and deadline - started or math.huge
+    if left <= 0 then
+      worst = verdict.worse(worst, verdict.new("unknown", ("time-out: not finished within %g s"):format(options.timeout)))
+      break
+    end
+    local timeout = math.min(limit or math.huge, left)
+    local record = runs(candidate, spec, { seed = options.seed, cache = options.cache, keep = options.keep, schedule = options.schedule,
+                                           timeout = timeout < math.huge and timeout or nil })
+    m:add(record)
+    local v = record.answer == "failed" and failed(contract, record, started, limit) or of_answer(record)
+    if verdict.severity[v.name] > verdict.severity[worst.name] then deciding, worst = record.index, v end
+    if options.progress then options.progress(i, #samples) end
+    if record.answer == "failed" or (options.stop_early and worst.name == "violated") then break end
+  end
+  if worst.name ~= "violated" and #m.samples == #samples then worst = verdict.worse(worst, whole(contract, m, complete)) end
+  if worst.name == "violated" then worst.signature = signature_text(contract, m) end
+  return { measurement = m, verdict = worst, deciding = deciding or M.worst_sample(m) }
+end
+
+--- Index of the sample with the largest ratio.
+function M.worst_sample(m)
+  local best
+  for _, record in ipairs(m.samples) do
+    if not best or (record.worst or 0.0) > (best.worst or 0.0) then best = record end
+  end
+  return best and best.index
+end
+
+--- Judges one implementation of a loaded contract on a device under its whole protocol.
+---@param loaded table
+---@param implementation table
+---@param options table {device=, seed=, timeout=, cache=, verbose=, sample=index or nil, keep=boolean}
+---@return table result
+function M.run(loaded, implementation, options)
+  local candidate = candidates.new(loaded, implementation, { device = options.device, verbose = options.verbose,
+                                                            directory = options.directory })
+  local samples, complete = protocol.samples(loaded.contract, options.seed)
+  if options.sample then
+    samples = { samples[options.sample] }
+    if not samples[1] then error(("the protocol has no sample %d"):format(options.sample), 0) end
+  end
+  local ok, result = pcall(M.judge, candidate, samples, complete or options.sample ~= nil, options)
+  if candidate.client then
+    result = ok and result or tostring(result)
+    if ok then result.fingerprint = candidate.client.fingerprint end
+  end
+  candidate:close()
+  if not ok then error(result, 0) end
+  return result
+end
+
+return M

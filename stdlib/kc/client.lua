@@ -1,0 +1,172 @@
+---@module kc.client
+-- The judge's side of a runner: starts it, talks to it, kills it with all its descendants, and turns what happened into evidence.
+local core = require "kc.core"
+local paths = require "kc.paths"
+local wire = require "kc.wire"
+local words = require "kc.words"
+local M = {}
+
+local Client = {}
+Client.__index = Client
+
+-- Runners of this process that must survive the clean-up after another one.
+local live = {}
+
+--- A client for one device; the runner starts with the first request.
+---@param options table {device=name, verbose=boolean}
+---@return table client
+function M.new(options)
+  return setmetatable({ device = options.device, verbose = options.verbose, serial = 0, next_id = 0, started = false }, Client)
+end
+
+-- A failure: what went wrong as data. kind: "absent" (no device), "build", "error" (the driver or a Lua candidate said so),
+-- "crash" (signal), "exit" (left without completing), "limit" (killed at the time limit), "host" (kc's own).
+local function failure(kind, text, more)
+  local f = more or {}
+  f.kind, f.text = kind, text
+  return nil, f
+end
+
+function Client:start()
+  local here, there = core.channel()
+  self.page = self.page or core.crashpage()
+  self.page:clear()
+  local out = self.verbose and "stderr" or "null"
+  local process, message = core.spawn {
+    argv = { paths.runner(), "3", "4" }, fds = { { 3, there:fd() }, { 4, self.page:fd() } },
+    stdin = "null", stdout = out, stderr = self.verbose and "inherit" or "null",
+  }
+  there:close()
+  if not process then return failure("host", "cannot start the runner: " .. message) end
+  self.channel, self.process, self.started = here, process, true
+  live[process:pid()] = true
+  return self:open()
+end
+
+function Client:open()
+  local reply, why = self:request({ op = "open", device = self.device }, nil, 60)
+  if not reply then
+    if why.kind == "error" then why.kind = "absent" end
+    self:close()
+    return nil, why
+  end
+  self.fingerprint = reply.fingerprint
+  return true
+end
+
+-- What is known of a runner that closed its channel.
+function Client:post_mortem()
+  local how, code, name = self.process:wait(2)
+  local crash = self.page:report()
+  if how == "signaled" then
+    local text = ("%s%s"):format(name or ("signal " .. code), crash and crash.address and (" at address " .. crash.address) or "")
+    if crash and crash.text then text = ("%s: %s"):format(name or code, crash.text) end
+    return failure("crash", "crashed: " .. text, { signal = name or tostring(code), buffer = crash and crash.buffer,
+                                                   offset = crash and crash.offset })
+  end
+  if how == "exited" then return failure("exit", ("exited with status %d before completing"):format(code)) end
+  return failure("exit", "closed its channel without completing")
+end
+
+--- One request and its reply.
+---@param request table
+---@param fds table|nil
+---@param timeout number|nil seconds
+---@return table|nil reply, table|nil failure
+function Client:request(request, fds, timeout)
+  if not self.started then
+    local ok, why = self:start()
+    if not ok then return nil, why end
+  end
+  self.serial = self.serial + 1
+  request.serial = self.serial
+  if not wire.send(self.channel, request, fds) then return self:lost() end
+  local reply, message, code = wire.receive(self.channel, timeout)
+  if not reply then
+    if code == "timeout" then
+      self:close()
+      return failure("limit", ("did not finish within %g s and was killed"):format(timeout))
+    end
+    if code == "closed" then return self:lost() end
+    self:close()
+    return failure("error", "the runner sent " .. tostring(message))
+  end
+  if reply.error then
+    return failure(reply.code == "build" and "build" or "error", tostring(reply.error), { code = reply.code, log = reply.log })
+  end
+  return reply
+end
+
+function Client:lost()
+  local _, why = self:post_mortem()
+  self:close()
+  return nil, why
+end
+
+--- Hands a buffer to the runner.
+---@param buffer userdata
+---@param writable boolean
+---@return integer|nil id, table|nil failure
+function Client:share(buffer, writable)
+  self.next_id = self.next_id + 1
+  local reply, why = self:request({ op = "buffer", id = tostring(self.next_id), format = buffer:format(), shape = buffer:shape(),
+                                    guard = buffer:guardbytes(), writable = writable }, { buffer:fd() }, 60)
+  if not reply then return nil, why end
+  return tostring(self.next_id)
+end
+
+--- Takes buffers back.
+function Client:free(ids) return self.started and #ids > 0 and self:request({ op = "free", ids = ids }, nil, 60) end
+
+--- Builds a kernel in the runner.
+---@param build table what dev:kernel takes
+---@return string|nil id, table|nil failure
+function Client:kernel(build, timeout)
+  self.next_id = self.next_id + 1
+  local id = tostring(self.next_id)
+  local reply, why = self:request({ op = "kernel", id = id, build = build }, nil, timeout)
+  if not reply then return nil, why end
+  return id, reply.log
+end
+
+-- Without this token after the call the output counts as unwritten: exit(0) is not success.
+local function token() return ("%016x%016x"):format(math.random(0), math.random(0)) end
+
+local function completed(reply, why, expected)
+  if not reply then return nil, why end
+  if reply.token ~= expected then return failure("exit", "the runner answered without having completed the launch") end
+  return reply.record
+end
+
+--- Launches a kernel.
+---@param kernel string id
+---@param args table list of {buffer=id} or {value=}
+---@param geometry table {grid=, group=, schedule=}
+---@param timeout number|nil
+---@return table|nil record, table|nil failure
+function Client:launch(kernel, args, geometry, timeout)
+  local expected = token()
+  local reply, why = self:request({ op = "launch", kernel = kernel, args = args, grid = geometry.grid, group = geometry.group,
+                                    schedule = geometry.schedule or 0, token = expected }, nil, timeout)
+  return completed(reply, why, expected)
+end
+
+--- Calls a Lua implementation in the runner.
+function Client:call(request, timeout)
+  request.op, request.token = "call", token()
+  local reply, why = self:request(request, nil, timeout)
+  return completed(reply, why, request.token)
+end
+
+--- Kills the runner with all its descendants. Idempotent; a later request starts a new one.
+function Client:close()
+  if not self.started then return end
+  self.started = false
+  live[self.process:pid()] = nil
+  core.killtree(self.process:pid())
+  core.killtree(nil, words.keys(live)) -- whoever left the tree (setsid, double fork) was reparented to this process
+  self.channel:close()
+  self.process:wait(5)
+end
+
+return M

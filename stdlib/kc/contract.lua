@@ -1,0 +1,287 @@
+---@module kc
+-- kc.contract: the eight clauses plus calibration, checked once and immutable afterwards.
+local check = require "kc.check"
+local implementation = require "kc.implementation"
+local oracle = require "kc.oracle"
+local sample = require "kc.sample"
+local scope = require "kc.scope"
+local tolerance = require "kc.tolerance"
+local words = require "kc.words"
+local M = {}
+
+M.clauses = { "identifier", "scope", "precondition", "postcondition", "tolerance", "oracle", "protocol", "signature", "calibration" }
+
+-- Where the contract was written: file, and the line of a clause found in the source, so that errors point at it.
+local function source_of(level)
+  local info = debug.getinfo(level, "Sl")
+  local path = info.source:match("^@(.*)")
+  return { path = path or info.short_src, line = info.currentline }
+end
+
+local function line_of(where, clause)
+  local file = io.open(where.path, "r")
+  if not file then return where.line end
+  local number, found = 0, nil
+  for line in file:lines() do
+    number = number + 1
+    if not found and line:match("^%s*" .. clause .. "%s*=") then found = number end
+  end
+  file:close()
+  return found or where.line
+end
+
+local function fail(where, clause, message)
+  error(setmetatable({ code = "contract", clause = clause, path = where.path, line = line_of(where, clause or "return kc.contract"),
+                       message = message }, M.error_meta), 0)
+end
+
+M.error_meta = { __name = "kc.error", __tostring = function(e)
+  return ("%s:%d: %s%s"):format(e.path, e.line, e.clause and ("clause '%s': "):format(e.clause) or "", e.message)
+end }
+
+-- ---- field checks: every helper takes (report, value, name) and reports through report(message) -------------------------
+
+local function expect(report, ok, name, expected, value)
+  if not ok then report(("field '%s': expected %s, got %s"):format(name, expected, words.show(value))) end
+end
+
+local function only(report, t, known)
+  for _, key in ipairs(words.keys(t)) do
+    local found = false
+    for _, name in ipairs(known) do found = found or name == key end
+    if not found then report(("unknown field '%s'; %s"):format(tostring(key), words.hint(tostring(key), known))) end
+  end
+end
+
+local function is_list_of(value, is)
+  if type(value) ~= "table" or #value == 0 then return false end
+  for _, item in ipairs(value) do if not is(item) then return false end end
+  return true
+end
+
+local function is_string(v) return type(v) == "string" and v ~= "" end
+local function is_count(v) return math.type(v) == "integer" and v >= 1 end
+local function is_share(v) return type(v) == "number" and v >= 0 and v <= 1 end
+local function is_budget(v) return type(v) == "number" and v >= 1 end
+local function is_limit(v) return type(v) == "number" and v > 0 end
+
+local checks = {}
+
+function checks.identifier(c, report)
+  local v = c.identifier
+  only(report, v, { "class", "name", "version" })
+  expect(report, is_string(v.class) and v.class:match("^C%-%u%u%u%-%d%d$"), "class", "a class such as \"C-PRC-01\"", v.class)
+  expect(report, is_string(v.name) and v.name:match("^[%w_.%-]+$"), "name", "a name of letters, digits and . _ -", v.name)
+  expect(report, is_string(v.version), "version", "text such as \"1.0\"", v.version)
+  return v
+end
+
+local function tensors(report, list, name)
+  expect(report, type(list) == "table" and #list > 0, name, "a list of tensors", list)
+  local out = {}
+  for i, text in ipairs(list) do
+    local tensor, message = scope.tensor(text)
+    if not tensor then report(("%s %d: %s"):format(name, i, message)) end
+    out[i] = tensor
+  end
+  return out
+end
+
+local function check_dims(report, all, shapes, scalars)
+  local used, order = {}, {}
+  for _, tensor in ipairs(all) do
+    for _, dim in ipairs(tensor.dims) do
+      if type(dim) == "string" and not used[dim] then
+        used[dim] = true
+        order[#order + 1] = dim
+        if not shapes[dim] then report(("dimension '%s' of '%s' has no entry in 'shapes'"):format(dim, tensor.name)) end
+      end
+    end
+  end
+  for _, dim in ipairs(words.keys(shapes)) do
+    if not used[dim] and not scalars then report(("'shapes' names dimension '%s', which no tensor has"):format(dim)) end
+    expect(report, type(shapes[dim]) == "table" and shapes[dim].kind, "shapes." .. dim, "kc.range or kc.choice", shapes[dim])
+  end
+  return order
+end
+
+function checks.scope(c, report)
+  local v = c.scope
+  only(report, v, { "operation", "inputs", "outputs", "shapes" })
+  expect(report, is_string(v.operation), "operation", "the operation's name", v.operation)
+  local inputs, outputs = tensors(report, v.inputs, "inputs"), tensors(report, v.outputs, "outputs")
+  expect(report, type(v.shapes) == "table", "shapes", "a table of kc.range or kc.choice", v.shapes)
+  local all, seen = {}, {}
+  for _, list in ipairs { inputs, outputs } do
+    for _, tensor in ipairs(list) do
+      if seen[tensor.name] then report(("two tensors are called '%s'"):format(tensor.name)) end
+      seen[tensor.name] = true
+      all[#all + 1] = tensor
+    end
+  end
+  return { operation = v.operation, inputs = inputs, outputs = outputs, shapes = v.shapes, dims = check_dims(report, all, v.shapes) }
+end
+
+local function a_function(name)
+  return function(c, report)
+    if type(c[name]) ~= "function" then report("expected a function, got " .. words.show(c[name])) end
+    return c[name]
+  end
+end
+
+checks.precondition = a_function "precondition"
+checks.postcondition = a_function "postcondition"
+
+function checks.tolerance(c, report)
+  if not tolerance.is(c.tolerance) then report("expected a kc.tolerance, got " .. words.show(c.tolerance)) end
+  return c.tolerance
+end
+
+-- One oracle for the only output, or a table output name -> oracle.
+function checks.oracle(c, report, built)
+  local by_output = c.oracle
+  local outputs = built.scope.outputs
+  if oracle.is(by_output) then
+    if #outputs ~= 1 then report(("one oracle for %d outputs; expected a table output name -> oracle"):format(#outputs)) end
+    by_output = { [outputs[1].name] = by_output }
+  end
+  if type(by_output) ~= "table" then report("expected a kc.oracle, got " .. words.show(by_output)) end
+  local inputs = {}
+  for i, tensor in ipairs(built.scope.inputs) do inputs[i] = tensor.name end
+  for _, tensor in ipairs(outputs) do
+    local o = by_output[tensor.name]
+    if not oracle.is(o) then report(("output '%s': expected a kc.oracle, got %s"):format(tensor.name, words.show(o))) end
+    for _, name in ipairs(o.arguments) do
+      local known = false
+      for _, input in ipairs(inputs) do known = known or input == name end
+      if not known then report(("oracle %s names input '%s'; %s"):format(tostring(o), name, words.hint(name, inputs))) end
+    end
+  end
+  return by_output
+end
+
+function checks.protocol(c, report)
+  local v = c.protocol
+  only(report, v, { "inputs", "judged", "samples", "budget", "vacuous", "statistic", "pass", "repeats", "limit", "redraws" })
+  expect(report, is_list_of(v.inputs, sample.is), "inputs", "a list of samples", v.inputs)
+  expect(report, v.judged == "element" or v.judged == "tensor", "judged", "\"element\" or \"tensor\"", v.judged)
+  expect(report, is_count(v.samples), "samples", "an integer >= 1", v.samples)
+  expect(report, is_budget(v.budget), "budget", "a number of work units >= 1", v.budget)
+  expect(report, is_share(v.vacuous), "vacuous", "a share between 0 and 1", v.vacuous)
+  expect(report, v.statistic == "max", "statistic", "\"max\"", v.statistic)
+  expect(report, is_string(v.pass), "pass", "the pass rule as text", v.pass)
+  expect(report, is_count(v.repeats), "repeats", "an integer >= 1", v.repeats)
+  expect(report, v.limit == nil or is_limit(v.limit), "limit", "seconds a launch may take", v.limit)
+  return v
+end
+
+function checks.signature(c, report)
+  local v = c.signature
+  only(report, v, { "pattern", "test" })
+  expect(report, is_string(v.pattern), "pattern", "text", v.pattern)
+  expect(report, type(v.test) == "function", "test", "a function of a measurement", v.test)
+  return v
+end
+
+local function functional(report, v)
+  expect(report, type(v) == "table", "functional", "a table {inputs, rtol, atol}", v)
+  only(report, v, { "inputs", "rtol", "atol" })
+  expect(report, is_list_of(v.inputs, sample.is), "functional.inputs", "a list of samples", v.inputs)
+  expect(report, type(v.rtol) == "number" and v.rtol >= 0, "functional.rtol", "a number >= 0", v.rtol)
+  expect(report, type(v.atol) == "number" and v.atol >= 0, "functional.atol", "a number >= 0", v.atol)
+end
+
+function checks.calibration(c, report)
+  local v = c.calibration
+  only(report, v, { "baseline", "bad", "good", "probes", "functional" })
+  expect(report, implementation.is(v.baseline), "baseline", "an implementation", v.baseline)
+  expect(report, is_list_of(v.bad, implementation.is), "bad", "a list of implementations", v.bad)
+  expect(report, is_list_of(v.good, implementation.is), "good", "a list of implementations", v.good)
+  expect(report, is_list_of(v.probes, sample.is), "probes", "a list of samples", v.probes)
+  functional(report, v.functional)
+  local seen = {}
+  for _, list in ipairs { { v.baseline }, v.bad, v.good } do
+    for _, item in ipairs(list) do
+      if seen[item.name] then report(("two implementations are called '%s'; give one a name"):format(item.name)) end
+      seen[item.name] = true
+    end
+  end
+  return v
+end
+
+local Contract = { __name = "kc.contract", __metatable = false }
+Contract.__index = Contract
+
+local function check_keys(given, where)
+  if type(given) ~= "table" then fail(where, nil, "kc.contract: expected a table, got " .. words.show(given)) end
+  for _, key in ipairs(words.keys(given)) do
+    local known = false
+    for _, clause in ipairs(M.clauses) do known = known or clause == key end
+    if not known then fail(where, tostring(key), ("unknown clause; %s"):format(words.hint(tostring(key), M.clauses))) end
+  end
+  local functions = { precondition = true, postcondition = true }
+  for _, clause in ipairs(M.clauses) do
+    if given[clause] == nil then
+      fail(where, nil, ("clause '%s' is missing; a contract has the clauses %s"):format(clause, table.concat(M.clauses, ", ")))
+    end
+    if not functions[clause] and type(given[clause]) ~= "table" then
+      fail(where, clause, "expected a table, got " .. words.show(given[clause]))
+    end
+  end
+end
+
+-- A view of a table that cannot be changed; nested tables are frozen when they are read.
+local function freeze(t)
+  if type(t) ~= "table" or getmetatable(t) ~= nil then return t end
+  local proxy = {}
+  return setmetatable(proxy, {
+    __index = function(_, key) return freeze(t[key]) end,
+    __newindex = function(_, key) error(("a contract is immutable: cannot set '%s'"):format(tostring(key)), 2) end,
+    __len = function() return #t end,
+    __pairs = function() return function(_, key) local k, v = next(t, key) return k, freeze(v) end, proxy, nil end,
+    __metatable = false,
+  })
+end
+
+--- A contract: exactly eight clauses plus calibration. Errors name clause, file and line.
+---@param clauses table identifier, scope, precondition, postcondition, tolerance, oracle, protocol, signature, calibration
+---@return table contract immutable
+function M.contract(clauses)
+  local where = source_of(3)
+  check_keys(clauses, where)
+  local built = { where = where, path = where.path, directory = where.path:match("^(.*)/[^/]*$") or "." }
+  for _, clause in ipairs(M.clauses) do
+    built[clause] = checks[clause](clauses, function(message) fail(where, clause, message) end, built)
+  end
+  built.id = ("%s/%s"):format(built.identifier.class, built.identifier.name)
+  return setmetatable({}, {
+    __index = function(_, key)
+      if Contract[key] ~= nil then return Contract[key] end
+      return freeze(built[key])
+    end,
+    __newindex = function(_, key) error(("a contract is immutable: cannot set '%s'"):format(tostring(key)), 2) end,
+    __tostring = function() return ("contract %s %s"):format(built.id, built.identifier.version) end,
+    __name = "kc.contract",
+    __metatable = false,
+  })
+end
+
+--- True for a contract.
+function M.is(value) return type(value) == "table" and value.kc_type == "contract" end
+Contract.kc_type = "contract"
+
+--- All implementations with their roles, in order: baseline, bad, good.
+---@return table list of {role=, implementation=}
+function Contract:implementations()
+  local list = { { role = "baseline", implementation = self.calibration.baseline } }
+  for _, role in ipairs { "bad", "good" } do
+    for _, item in ipairs(self.calibration[role]) do list[#list + 1] = { role = role, implementation = item } end
+  end
+  return list
+end
+
+--- The answer of the precondition for inputs.
+function Contract:admits(inputs) return check.clause(self.precondition(inputs), self.path .. ": precondition") end
+
+M.freeze = freeze
+return M

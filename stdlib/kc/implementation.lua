@@ -1,0 +1,107 @@
+---@module kc
+-- Implementations: what is judged. Descriptions only; files are relative to the contract that names them.
+local words = require "kc.words"
+local M = {}
+
+local Implementation = {}
+Implementation.__index = Implementation
+Implementation.__name = "kc.implementation"
+Implementation.__metatable = false
+
+local function is_integer_list(value)
+  if type(value) ~= "table" or #value == 0 or #value > 3 then return false end
+  for _, n in ipairs(value) do if math.type(n) ~= "integer" or n < 1 then return false end end
+  return true
+end
+
+local function is_string_list(value)
+  if type(value) ~= "table" then return false end
+  for _, s in ipairs(value) do if type(s) ~= "string" then return false end end
+  return true
+end
+
+local function is_grid(value)
+  if type(value) ~= "table" or #value == 0 or #value > 3 then return false end
+  for _, n in ipairs(value) do if type(n) ~= "string" and math.type(n) ~= "integer" then return false end end
+  return true
+end
+
+local types = {
+  string = { "a string", function(v) return type(v) == "string" end },
+  boolean = { "a boolean", function(v) return type(v) == "boolean" end },
+  ["function"] = { "a function", function(v) return type(v) == "function" end },
+  names = { "a list of names", is_string_list },
+  group = { "one to three integers >= 1", is_integer_list },
+  grid = { "one to three dimension names or integers", is_grid },
+  denormals = { "\"preserve\" or \"flush\"", function(v) return v == "preserve" or v == "flush" end },
+}
+
+-- kind -> field -> {type, required}
+local schema = {
+  kernel = { name = { "string" }, file = { "string", true }, entry = { "string", true }, args = { "names", true },
+             group = { "group", true }, grid = { "grid", true }, contraction = { "boolean" }, denormals = { "denormals" },
+             fast_math = { "boolean" }, defines = { "string" } },
+  library = { name = { "string" }, file = { "string", true }, entry = { "string", true }, args = { "names", true },
+              result = { "string" } },
+  lua = { name = { "string", true }, run = { "function", true }, kernels = { "names" } },
+}
+
+local function build(kind, spelled, options)
+  if type(options) ~= "table" then error(("%s: expected a table of fields"):format(spelled), 3) end
+  local fields = schema[kind]
+  for _, key in ipairs(words.keys(options)) do
+    local field = fields[key]
+    if not field then error(("%s: unknown field '%s'; %s"):format(spelled, tostring(key), words.hint(tostring(key), words.keys(fields))), 3) end
+    local expected = types[field[1]]
+    if not expected[2](options[key]) then
+      error(("%s: field '%s': expected %s, got %s"):format(spelled, key, expected[1], words.show(options[key])), 3)
+    end
+  end
+  for _, key in ipairs(words.keys(fields)) do
+    if fields[key][2] and options[key] == nil then error(("%s: field '%s' is missing"):format(spelled, key), 3) end
+  end
+  local copy = { kind = kind }
+  for _, key in ipairs(words.keys(options)) do copy[key] = options[key] end
+  return setmetatable(copy, Implementation)
+end
+
+--- A kernel in a file beside the contract.
+---@param options table {file=, entry=, args={tensor and dimension names}, group={}, grid={dimension names or counts}, name=, contraction=false, denormals="preserve", fast_math=false, defines=""}
+---@return table implementation
+function M.kernel(options)
+  local out = build("kernel", "kc.kernel", options)
+  out.name = out.name or out.file:match("([^/]+)%.[^.]*$") or out.file
+  return out
+end
+
+--- A function in a shared library, called once: arguments are tensors (pointers) and dimensions (32-bit integers).
+---@param options table {file=path, entry=symbol, args={names}, result=format|nil, name=}
+---@return table implementation
+function M.library(options)
+  local out = build("library", "kc.library", options)
+  out.name = out.name or ("%s:%s"):format(out.file:match("[^/]+$"), out.entry)
+  return out
+end
+
+--- A Lua function over kernels; it runs in the runner: run(device, inputs, outputs, sizes).
+---@param options table {name=, run=function, kernels={files it builds}}
+---@return table implementation
+function M.implementation(options) return build("lua", "kc.implementation", options) end
+
+--- True for a value made by this module.
+function M.is(value) return type(value) == "table" and schema[rawget(value, "kind") or ""] ~= nil end
+
+-- Implementations that must be rejected by every contract: they show that it is not vacuous. The judge makes their outputs itself.
+M.vacuous = { "zeros", "nan", "constant", "copy", "unwritten" }
+
+--- The five vacuous implementations.
+---@return table list
+function M.vacuous_list()
+  local list = {}
+  for i, name in ipairs(M.vacuous) do list[i] = setmetatable({ kind = "vacuous", name = name }, Implementation) end
+  return list
+end
+
+function Implementation:__tostring() return ("%s (%s)"):format(self.name, self.kind) end
+
+return M

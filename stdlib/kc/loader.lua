@@ -1,0 +1,104 @@
+---@module kc.loader
+-- Loads contract files: text only, in an environment that cannot reach files, processes or the judge.
+local core = require "kc.core"
+local M = {}
+
+local allowed = { "assert", "error", "ipairs", "next", "pairs", "pcall", "select", "tonumber", "tostring", "type", "xpcall",
+                  "rawequal", "rawlen", "setmetatable", "getmetatable" }
+
+local function copy(library, without)
+  local out = {}
+  for key, value in next, library do out[key] = value end
+  for _, key in ipairs(without or {}) do out[key] = nil end
+  return out
+end
+
+-- A fresh environment for each file. string.rep and friends stay: time and memory are bounded by the process.
+local function environment(kc)
+  local env = { math = copy(math, { "random", "randomseed" }), string = copy(string, { "dump" }), table = copy(table), utf8 = copy(utf8) }
+  for _, name in ipairs(allowed) do env[name] = _G[name] end
+  env.print = function(...)
+    local parts = table.pack(...)
+    for i = 1, parts.n do parts[i] = tostring(parts[i]) end
+    io.stderr:write(table.concat(parts, "\t"), "\n")
+  end
+  env.require = function(name)
+    if name ~= "kc" then error(("a contract may only require \"kc\", not %q"):format(tostring(name)), 2) end
+    return kc
+  end
+  env._G = env
+  return setmetatable(env, { __index = function(_, key)
+    local hint = _G[key] ~= nil and "is not available in a contract" or "is not defined"
+    error(("'%s' %s"):format(tostring(key), hint), 2)
+  end })
+end
+
+local function read(path)
+  local file, message = io.open(path, "rb")
+  if not file then return nil, message end
+  local text, why = file:read("a")
+  file:close()
+  if not text then return nil, ("%s: %s"):format(path, why) end
+  return text
+end
+
+--- Reads a whole file.
+---@param path string
+---@return string|nil text, string|nil message
+M.read = read
+
+-- Text that identifies the judge: a contract's record is void when the judge changes.
+local function judge_identity() return "kc " .. core.version end
+
+--- Digest of a file's contract: its text, the text of every kernel file it names, and the judge's version.
+---@param text string
+---@param implementations table
+---@param directory string
+---@return string digest 64 hex digits
+function M.digest(text, implementations, directory)
+  local parts = { judge_identity(), core.sha256(text) }
+  for _, item in ipairs(implementations) do
+    local file = item.implementation.file
+    local source = file and read(directory .. "/" .. file)
+    parts[#parts + 1] = source and core.sha256(source) or "-"
+  end
+  return core.sha256(table.concat(parts, "\n"))
+end
+
+--- Runs the file and returns what it returned: a contract, a suite or an incident.
+---@param path string
+---@return table|nil value, string|nil message
+function M.load(path)
+  local text, message = read(path)
+  if not text then return nil, message end
+  local kc = require "kc"
+  local chunk, syntax = load(text, "@" .. path, "t", environment(kc))
+  if not chunk then return nil, syntax end
+  local ok, value = xpcall(chunk, function(e)
+    if type(e) ~= "string" or e:match("^[^\n]-:%d+: ") then return e end
+    return path .. ": " .. e
+  end)
+  if not ok then return nil, tostring(value) end
+  if type(value) ~= "table" or not value.kc_type then
+    return nil, ("%s: expected the file to return a kc.contract, kc.suite or kc.incident, got %s"):format(path, type(value))
+  end
+  return { value = value, path = path, text = text }
+end
+
+--- Loads a contract file.
+---@param path string
+---@return table|nil loaded {contract=, path=, digest=}
+---@return string|nil message
+function M.contract(path)
+  local loaded, message = M.load(path)
+  if not loaded then return nil, message end
+  local contract = loaded.value
+  if contract.kc_type ~= "contract" then
+    return nil, ("%s: expected a kc.contract, got a kc.%s"):format(path, contract.kc_type)
+  end
+  local directory = path:match("^(.*)/[^/]*$") or "."
+  return { contract = contract, path = path, directory = directory,
+           digest = M.digest(loaded.text, contract:implementations(), directory) }
+end
+
+return M

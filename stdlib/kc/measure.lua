@@ -1,0 +1,202 @@
+---@module kc.measure
+-- Runs one sample of a protocol on a candidate and judges what came back.
+local check = require "kc.check"
+local core = require "kc.core"
+local oracle = require "kc.oracle"
+local protocol = require "kc.protocol"
+local sample = require "kc.sample"
+local scope = require "kc.scope"
+local M = {}
+
+local GUARD = 4096
+local REDRAWS = 16
+
+local function make(tensors, sizes)
+  local list = {}
+  for i, tensor in ipairs(tensors) do
+    local shape = scope.shape(tensor, sizes)
+    local buffer, message = core.buffer(tensor.format, shape, { guard = GUARD })
+    if not buffer then error(("cannot allocate '%s': %s"):format(tensor.name, message), 0) end
+    list[i] = { name = tensor.name, buffer = buffer, shape = shape }
+  end
+  return list
+end
+
+local function by_name(list)
+  local out = {}
+  for _, item in ipairs(list) do out[item.name] = item.buffer end
+  return out
+end
+
+-- Draws inputs until the precondition says yes; nil and the reason when none was found.
+local function draw(contract, spec, seed)
+  local last
+  for redraw = 0, REDRAWS do
+    local inputs = make(contract.scope.inputs, spec.sizes)
+    sample.fill(spec.sample, inputs, protocol.name(spec, seed, redraw))
+    local admitted = contract:admits(by_name(inputs))
+    if admitted.answer == "yes" then return inputs, redraw end
+    last = admitted
+    for _, item in ipairs(inputs) do item.buffer:close() end
+    if admitted.answer == "unknown" then break end
+  end
+  return nil, ("the precondition says %s of every draw: %s"):format(last.answer, last.text)
+end
+
+local function references(contract, inputs)
+  local refs = {}
+  for _, output in ipairs(contract.scope.outputs) do
+    refs[output.name] = oracle.evaluate(contract.oracle[output.name], inputs)
+  end
+  return refs
+end
+
+--- Inputs and enclosures of a sample, kept for the next implementation of the same contract. At most `limit` elements are kept.
+---@return table cache
+function M.cache() return { held = 0, entries = {} } end
+
+local CACHE_ELEMENTS = 16 * 1024 * 1024
+
+local function prepared(cache, contract, spec, seed)
+  local key = protocol.name(spec, seed, 0) .. table.concat(spec.key or {}, ",")
+  for _, name in ipairs(contract.scope.dims) do key = ("%s %s=%d"):format(key, name, spec.sizes[name]) end
+  local entry = cache.entries[key]
+  if entry then return entry end
+  local inputs, redraws = draw(contract, spec, seed)
+  if not inputs then return { unmet = redraws } end
+  for _, item in ipairs(inputs) do item.buffer:seal() end
+  entry = { inputs = inputs, redraws = redraws }
+  local elements = 0
+  for _, item in ipairs(inputs) do elements = elements + #item.buffer end
+  if cache.held + elements <= CACHE_ELEMENTS then
+    cache.held = cache.held + elements
+    cache.entries[key] = entry
+  end
+  return entry
+end
+
+local function evidence(kind, text, more)
+  local out = more or {}
+  out.kind, out.text = kind, text
+  return out
+end
+
+-- What the buffers and the launch record say, apart from values.
+local function inspect(outputs, record)
+  for _, output in ipairs(outputs) do
+    local g = output.buffer:guards()
+    if g then
+      return evidence("guards", ("wrote outside output '%s': %s"):format(output.name, g.text), { output = output.name, offset = g.nearest })
+    end
+  end
+  local facts = { { "fp_changed", "fpstate" }, { "divergent_barrier", "barrier" }, { "local_damaged", "local" } }
+  for _, fact in ipairs(facts) do
+    if record[fact[1]] then return evidence(fact[2], record.evidence or fact[1]) end
+  end
+end
+
+-- An element is unwritten when it equals poison 0 after the first run and poison 1 after a second one.
+local function unwritten(candidate, inputs, outputs, spec, options)
+  local suspects = {}
+  for _, output in ipairs(outputs) do
+    local n, first = output.buffer:unwritten(0)
+    if n > 0 then suspects[#suspects + 1] = { output = output, count = n, first = first } end
+  end
+  if #suspects == 0 then return nil end
+  for _, output in ipairs(outputs) do output.buffer:poison(1) end
+  if not candidate:run(inputs, outputs, spec.sizes, options) then return nil end
+  for _, s in ipairs(suspects) do
+    local again, first = s.output.buffer:unwritten(1)
+    if again > 0 then
+      return evidence("unwritten", ("left %d of %d elements of output '%s' unwritten, first element %d"):format(
+        math.min(again, s.count), #s.output.buffer, s.output.name, first), { output = s.output.name, count = math.min(again, s.count) })
+    end
+  end
+end
+
+local function snapshot(outputs)
+  local out, digests = {}, {}
+  for i, output in ipairs(outputs) do
+    out[output.name] = output.buffer:copy()
+    digests[i] = out[output.name]:digest()
+  end
+  return out, core.sha256(table.concat(digests))
+end
+
+-- Ratios are recorded rounded up to 12 significant bits, so that traces agree between machines.
+local function round_up(x)
+  if x ~= x or x <= 0 or x == math.huge then return x end
+  local bits = string.unpack("<i8", string.pack("<d", x))
+  local mask = (1 << 41) - 1
+  if bits & mask ~= 0 then bits = (bits & ~mask) + (1 << 41) end
+  return (string.unpack("<d", string.pack("<i8", bits)))
+end
+M.round_up = round_up
+
+local function worst_of(record, d, output)
+  local ratio = round_up(d.worst_ratio_hi or 0.0)
+  if d.worst and ratio >= (record.worst or 0.0) then
+    record.worst = ratio
+    record.worst_at = { output = output.name, element = d.worst, got = output.buffer[d.worst] + 0.0,
+                        code = ("0x%x"):format(output.buffer:code(d.worst)), lo = d.worst_lo, hi = d.worst_hi }
+  end
+end
+
+local function summarise(record, answer, outputs)
+  local seen = {}
+  check.each(answer, function(c)
+    local d = c.data and c.data.decision
+    if not d or seen[d] then return end
+    seen[d] = true
+    record.judged = record.judged + d.count
+    record.vacuous = record.vacuous + d.vacuous
+    record.zeros = record.zeros + (d.zeros or 0)
+    record.refined = record.refined + d.refined
+    record.class_no = record.class_no + d.class_no
+    record.confusion = d.confusion
+    for _, output in ipairs(outputs) do
+      if c.data.output == output.buffer then worst_of(record, d, output) end
+    end
+  end)
+end
+
+--- Runs and judges one sample.
+---@param candidate table
+---@param spec table from protocol
+---@param options table {seed=, cache=, timeout=seconds, deadline=, schedule=}
+---@return table record
+function M.sample(candidate, spec, options)
+  local contract = candidate.contract
+  local record = { index = spec.index, label = spec.label, draw = spec.draw, sizes = spec.sizes, judged = 0, vacuous = 0, zeros = 0,
+                   refined = 0, class_no = 0 }
+  local ready = prepared(options.cache, contract, spec, options.seed)
+  if ready.unmet then
+    record.answer, record.text = "unknown", ready.unmet
+    return record
+  end
+  record.redraws = ready.redraws
+  local outputs = make(contract.scope.outputs, spec.sizes)
+  local launch, failure = candidate:run(ready.inputs, outputs, spec.sizes, options)
+  if not launch then
+    record.answer, record.text, record.evidence = "failed", failure.text, failure
+    return record
+  end
+  local y, digest = snapshot(outputs)
+  record.digest = digest
+  record.evidence = inspect(outputs, launch) or unwritten(candidate, ready.inputs, outputs, spec, options)
+  -- The reference is made after the candidate has run, and in another process: there is nothing stale to find.
+  ready.references = ready.references or references(contract, by_name(ready.inputs))
+  local x = by_name(ready.inputs)
+  local answer = check.clause(contract.postcondition(x, y, ready.references, contract.tolerance), contract.path .. ": postcondition")
+  local judged = {}
+  for i, output in ipairs(outputs) do judged[i] = { name = output.name, buffer = y[output.name] } end
+  summarise(record, answer, judged)
+  record.answer, record.text = answer.answer, answer.text
+  if record.evidence then
+    record.answer, record.text = "no", record.evidence.text
+  end
+  record.outputs, record.inputs = options.keep and y or nil, options.keep and x or nil
+  return record
+end
+
+return M

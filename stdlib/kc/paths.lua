@@ -1,0 +1,36 @@
+---@module kc.paths
+-- Where things lie: cache and state directories (XDG), the programs, the contracts shipped with kc.
+local core = require "kc.core"
+local M = {}
+
+local function xdg(variable, fallback)
+  local base = os.getenv(variable)
+  if base and base:sub(1, 1) == "/" then return base .. "/kc" end
+  local home = os.getenv("HOME")
+  return home and home ~= "" and (home .. fallback .. "/kc") or nil
+end
+
+--- Directory of caches (kernels/, calibration/): KC_CACHE, else XDG. nil when there is no home.
+function M.cache() return os.getenv("KC_CACHE") or xdg("XDG_CACHE_HOME", "/.cache") end
+
+--- A subdirectory of the cache, created; nil when caching is impossible.
+function M.cache_dir(name)
+  local base = M.cache()
+  if not base or base == "" then return nil end
+  local path = base .. "/" .. name
+  return core.mkdirs(path) and path or nil
+end
+
+--- Directory of the running program.
+function M.program_directory() return core.exe():match("^(.*)/[^/]*$") end
+
+--- Path of the runner program: KC_RUNNER or beside kc.
+function M.runner() return os.getenv("KC_RUNNER") or (M.program_directory() .. "/kc-runner") end
+
+--- Directories searched for contracts named by id.
+function M.contract_roots()
+  local bin = M.program_directory()
+  return { "contracts", bin .. "/../contracts", bin .. "/../share/kc/contracts" }
+end
+
+return M

@@ -1,0 +1,71 @@
+---@module kc
+-- Predicates for clause functions: each answers with a check that carries its evidence.
+local check = require "kc.check"
+local core = require "kc.core"
+local json = require "kc.json"
+local M = {}
+
+-- One decision per (output, enclosure, tolerance): same_class and within look at the same one.
+local decisions = setmetatable({}, { __mode = "k" })
+
+local function decide(output, enclosure, tolerance)
+  local memo = decisions[enclosure]
+  if memo and memo.output == output and memo.tolerance == tolerance then return memo.decision end
+  local decision = core.decide(output, enclosure, tolerance:core())
+  decisions[enclosure] = { output = output, tolerance = tolerance, decision = decision }
+  return decision
+end
+
+local function at(output, i)
+  if not i then return "" end
+  return (" at element %d: got %s (code 0x%x)"):format(i, json.float(output[i] + 0.0), output:code(i))
+end
+
+--- Is every element's class (NaN, infinities, zeros with sign, finite) one that the exact value allows?
+---@param output userdata buffer
+---@param enclosure userdata from the oracle
+---@param tolerance table
+---@return table check
+function M.same_class(output, enclosure, tolerance)
+  local d = decide(output, enclosure, tolerance)
+  local data = { decision = d, output = output }
+  if d.class_no > 0 then
+    return check.no(("%d of %d elements have an inadmissible class, first%s"):format(d.class_no, d.count,
+      at(output, d.first_class_no)), data)
+  end
+  if d.class_unknown > 0 then return check.unknown(("the class of %d elements cannot be told"):format(d.class_unknown), data) end
+  return check.yes("every class is admissible", data)
+end
+
+--- Is every element's error within the tolerance?
+---@param output userdata buffer
+---@param enclosure userdata from the oracle
+---@param tolerance table
+---@return table check
+function M.within(output, enclosure, tolerance)
+  local d = decide(output, enclosure, tolerance)
+  local data = { decision = d, output = output }
+  if d.value_no > 0 then
+    return check.no(("%d of %d elements exceed the tolerance, worst %.4g times%s"):format(d.value_no, d.count,
+      d.worst_ratio_hi, at(output, d.worst or d.first_class_no)), data)
+  end
+  if d.value_unknown > 0 then return check.unknown(("%d elements cannot be decided"):format(d.value_unknown), data) end
+  return check.yes("every error is within the tolerance", data)
+end
+
+--- Are all elements finite?
+---@param buffer userdata
+---@return table check
+function M.finite(buffer)
+  local classes = buffer:classes()
+  local bad = (classes["nan"] or 0) + (classes["+inf"] or 0) + (classes["-inf"] or 0)
+  if bad > 0 then return check.no(("%d elements are not finite"):format(bad)) end
+  return check.yes("all elements are finite")
+end
+
+--- Yes for any value: states that a precondition restricts nothing.
+---@param buffer userdata
+---@return table check
+function M.any_value(buffer) return check.yes(("%d elements of any value"):format(#buffer)) end
+
+return M

@@ -1,0 +1,44 @@
+---@module kc.replay
+-- The token that replays one result bit for bit: contract file, implementation, device, seed, sample, digest of the contract and of
+-- the outputs. Fields are joined by ':' and hold only characters that no shell interprets.
+local M = {}
+
+local function quote(field)
+  return (tostring(field):gsub("[^%w_./+-]", function(c) return ("%%%02X"):format(c:byte()) end))
+end
+
+local function unquote(field) return (field:gsub("%%(%x%x)", function(hex) return string.char(tonumber(hex, 16)) end)) end
+
+--- The token of one sample of a cell.
+---@param loaded table
+---@param implementation table
+---@param request table {device=, seed=}
+---@param m table measurement
+---@param index integer
+---@return string token
+function M.token(loaded, implementation, request, m, index)
+  local digest = "-"
+  for _, record in ipairs(m.samples) do
+    if record.index == index and record.digest then digest = record.digest:sub(1, 12) end
+  end
+  local fields = { loaded.path, implementation.name, request.device, request.seed, index, loaded.digest:sub(1, 12), digest }
+  for i, field in ipairs(fields) do fields[i] = quote(field) end
+  return table.concat(fields, ":")
+end
+
+--- Reads a token.
+---@param token string
+---@return table|nil fields {path=, implementation=, device=, seed=, sample=, digest=, output=}
+---@return string|nil message
+function M.parse(token)
+  local fields = {}
+  for field in (token .. ":"):gmatch("(.-):") do fields[#fields + 1] = unquote(field) end
+  local seed, sample = math.tointeger(tonumber(fields[4])), math.tointeger(tonumber(fields[5]))
+  if #fields ~= 7 or not seed or not sample then
+    return nil, "not a replay token: expected CONTRACT:IMPLEMENTATION:DEVICE:SEED:SAMPLE:DIGEST:OUTPUT as a result prints it"
+  end
+  return { path = fields[1], implementation = fields[2], device = fields[3], seed = seed, sample = sample, digest = fields[6],
+           output = fields[7] }
+end
+
+return M

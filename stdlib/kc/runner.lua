@@ -1,0 +1,121 @@
+---@module kc.runner
+-- Role runner: executes the candidate and nothing else. What it says is a claim; the judge reads the evidence in the memfds.
+local core = require "kc.core"
+local json = require "kc.json"
+local wire = require "kc.wire"
+local M = {}
+
+local Runner = {}
+Runner.__index = Runner
+
+local handlers = {}
+
+function handlers.open(self, request)
+  local device, message, code = core.device(request.device)
+  if not device then return { error = message, code = code } end
+  self.device = device
+  return { fingerprint = device:fingerprint() }
+end
+
+function handlers.buffer(self, request, fds)
+  local buffer, message, code = core.attach(fds[1], request.format, request.shape,
+    { guard = request.guard, writable = request.writable })
+  if not buffer then return { error = message, code = code } end
+  self.buffers[request.id] = buffer
+  return {}
+end
+
+function handlers.free(self, request)
+  for _, id in ipairs(request.ids) do
+    self.buffers[id]:close()
+    self.buffers[id] = nil
+  end
+  return {}
+end
+
+function handlers.kernel(self, request)
+  local kernel, message, code, log = self.device:kernel(request.build)
+  if not kernel then return { error = message, code = code, log = log } end
+  self.kernels[request.id] = kernel
+  return { log = message }
+end
+
+-- Arguments come as {buffer=id} or {value=integer or hex-float text}.
+local function arguments(self, list)
+  local args = {}
+  for i, item in ipairs(list) do
+    local value = item.value
+    args[i] = item.buffer and self.buffers[item.buffer] or type(value) == "string" and json.tofloat(value) or value
+  end
+  return args
+end
+
+local function all_buffers(args)
+  local list = {}
+  for _, value in ipairs(args) do
+    if type(value) == "userdata" then list[#list + 1] = value end
+  end
+  return list
+end
+
+function handlers.launch(self, request)
+  local args = arguments(self, request.args)
+  self.crash:ranges(all_buffers(args))
+  local record, message, code = self.device:launch(self.kernels[request.kernel], args,
+    { grid = request.grid, group = request.group, schedule = request.schedule })
+  if not record then return { error = message, code = code } end
+  return { record = record, token = request.token }
+end
+
+-- A Lua function over kernels: the contract's file is loaded here with oracles and reals inert.
+function handlers.call(self, request)
+  local loader = require "kc.loader"
+  local loaded, message = loader.contract(request.path)
+  if not loaded then return { error = message, code = "contract" } end
+  if loaded.digest ~= request.digest then
+    return { error = request.path .. " changed while it was judged", code = "contract" }
+  end
+  local found
+  for _, item in ipairs(loaded.contract:implementations()) do
+    if item.implementation.name == request.implementation then found = item.implementation end
+  end
+  local inputs, outputs = {}, {}
+  for _, item in ipairs(request.inputs) do inputs[item.name] = self.buffers[item.buffer] end
+  for _, item in ipairs(request.outputs) do outputs[item.name] = self.buffers[item.buffer] end
+  local device = require("kc.device").direct(self.device, loaded.directory)
+  local ok, why = pcall(found.run, device, inputs, outputs, request.sizes)
+  if not ok then return { error = tostring(why), code = "raised" } end
+  return { record = { seconds = 0.0 }, token = request.token }
+end
+
+function Runner:answer(request, fds)
+  local handler = handlers[request.op]
+  if not handler then return { error = "unknown request " .. tostring(request.op), code = "internal" } end
+  local ok, reply = pcall(handler, self, request, fds)
+  if not ok then return { error = tostring(reply), code = "raised" } end
+  return reply
+end
+
+--- Entry point of kc-runner: argv[1] is the channel's descriptor, argv[2] that of the crash page.
+---@param argv table
+---@return integer code
+function M.main(argv)
+  local channel_fd, page_fd = math.tointeger(tonumber(argv[1])), math.tointeger(tonumber(argv[2]))
+  if not channel_fd or not page_fd then
+    io.stderr:write("kc-runner: started by kc, not by hand\n")
+    return 64
+  end
+  core.limit_core()
+  core.pdeathsig(9)
+  local self = setmetatable({ buffers = {}, kernels = {}, crash = core.crashhandler(page_fd) }, Runner)
+  local channel = core.inherit(channel_fd)
+  while true do
+    local request, fds, code = wire.receive(channel)
+    if not request then return code == "closed" and 0 or 4 end
+    local reply = self:answer(request, fds)
+    reply.id = request.serial
+    if not wire.send(channel, reply) then return 4 end
+  end
+end
+
+return M

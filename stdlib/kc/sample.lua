@@ -1,0 +1,190 @@
+---@module kc.sample
+-- Samples: what inputs are drawn from. A sample is data; a tensor filled from it is a function of (seed, name, shape, sample).
+local core = require "kc.core"
+local json = require "kc.json"
+local words = require "kc.words"
+local M = {}
+
+local Sample = {}
+Sample.__index = Sample
+Sample.__name = "kc.sample"
+Sample.__metatable = false
+
+local function new(kind, label, fields)
+  fields.kind, fields.label = kind, label
+  return setmetatable(fields, Sample)
+end
+
+local function number(where, value)
+  if type(value) ~= "number" or value ~= value then
+    error(("sample.%s: expected a number, got %s"):format(where, words.show(value)), 3)
+  end
+  return value + 0.0
+end
+
+local function dist(kind, label, a, b, c) return new("dist", label, { dist = { kind = kind, a = a, b = b, c = c } }) end
+
+--- Every element `x`.
+---@param x number
+---@return table sample
+function M.constant(x) return dist("constant", ("constant(%g)"):format(number("constant", x)), x + 0.0) end
+
+--- Uniform in [lo, hi).
+---@param lo number
+---@param hi number
+---@return table sample
+function M.uniform(lo, hi)
+  if not (number("uniform", lo) < number("uniform", hi)) then error("sample.uniform: expected lo < hi", 2) end
+  return dist("uniform", ("uniform(%g,%g)"):format(lo, hi), lo + 0.0, hi + 0.0)
+end
+
+--- Normal deviates of mean 0; the standard deviation is 2^exponent (0 when omitted), so that integers suffice to make them.
+---@param exponent integer|nil
+---@return table sample
+function M.normal(exponent)
+  local e = exponent or 0
+  if math.type(e) ~= "integer" then error("sample.normal: expected an integer exponent of two", 2) end
+  return dist("normal", ("normal(%d)"):format(e), 0.0, 2.0 ^ e)
+end
+
+--- Log-uniform magnitudes in [2^lo, 2^hi); both signs unless `positive`.
+---@param lo integer
+---@param hi integer
+---@param positive boolean|nil
+---@return table sample
+function M.log_uniform(lo, hi, positive)
+  return dist("log_uniform", ("log_uniform(%g,%g%s)"):format(number("log_uniform", lo), number("log_uniform", hi),
+    positive and ",positive" or ""), lo + 0.0, hi + 0.0, positive and 1.0 or 0.0)
+end
+
+--- Uniform integers lo..hi.
+---@param lo integer
+---@param hi integer
+---@return table sample
+function M.integers(lo, hi)
+  return dist("integers", ("integers(%g,%g)"):format(number("integers", lo), number("integers", hi)), lo + 0.0, hi + 0.0)
+end
+
+--- Every code equally likely, NaN and infinity included.
+---@return table sample
+function M.bits() return dist("bits", "bits()") end
+
+--- Every finite code equally likely.
+---@return table sample
+function M.finite_bits() return dist("finite_bits", "finite_bits()") end
+
+--- Every subnormal code equally likely, both signs.
+---@return table sample
+function M.subnormal() return dist("subnormal", "subnormal()") end
+
+--- Every code in order, from `first`; 65536 elements exhaust a 16-bit format.
+---@param first integer|nil
+---@return table sample
+function M.exhaustive(first) return dist("exhaustive", ("exhaustive(%d)"):format(first or 0), (first or 0) + 0.0) end
+
+--- `base` with exceptional values (NaN, both infinities, both zeros, smallest and largest finite) sprinkled in.
+---@param share number probability of an exceptional element
+---@param base table sample
+---@return table sample
+function M.exceptional(share, base)
+  if not M.is(base) then error("sample.exceptional: expected a share and a sample", 2) end
+  return new("sprinkle", ("exceptional(%g,%s)"):format(number("exceptional", share), base.label), { share = share + 0.0, base = base })
+end
+
+--- The listed values, repeated over the tensor.
+---@param list table numbers
+---@return table sample
+function M.values(list)
+  if type(list) ~= "table" or #list == 0 then error("sample.values: expected a list of numbers", 2) end
+  local copy, text = {}, {}
+  for i, x in ipairs(list) do
+    if type(x) ~= "number" then error(("sample.values: item %d is not a number"):format(i), 2) end
+    copy[i], text[i] = x, ("%.9g"):format(x)
+  end
+  local shown = #text <= 6 and table.concat(text, " ") or table.concat(text, " ", 1, 5) .. " ..."
+  return new("values", ("values(%s)"):format(shown), { values = copy })
+end
+
+--- Two inputs whose dot product has condition number near `condition`; names the inputs.
+---@param condition number
+---@param x string
+---@param y string
+---@return table sample
+function M.ill_conditioned(condition, x, y)
+  return new("dot", ("ill_conditioned(%g)"):format(number("ill_conditioned", condition)), { condition = condition + 0.0, x = x, y = y })
+end
+
+--- Another sample for each named input.
+---@param by_name table input name -> sample
+---@return table sample
+function M.inputs(by_name)
+  local text = {}
+  for _, name in ipairs(words.keys(by_name)) do
+    if not M.is(by_name[name]) then error(("sample.inputs: '%s' is not a sample"):format(name), 2) end
+    text[#text + 1] = name .. "=" .. by_name[name].label
+  end
+  return new("inputs", table.concat(text, ","), { by_name = by_name })
+end
+
+--- `base` drawn at these sizes instead of those that the protocol would choose.
+---@param sizes table dimension name -> size
+---@param base table sample
+---@return table sample
+function M.at(sizes, base)
+  if not M.is(base) then error("sample.at: expected sizes and a sample", 2) end
+  local text = {}
+  for _, name in ipairs(words.keys(sizes)) do text[#text + 1] = ("%s=%d"):format(name, sizes[name]) end
+  return new("at", ("%s@%s"):format(base.label, table.concat(text, ",")), { sizes = sizes, base = base })
+end
+
+--- True for a value made by this module.
+function M.is(value) return type(value) == "table" and rawget(value, "label") ~= nil and rawget(value, "kind") ~= nil end
+
+local function key_of(seed, name, shape, label) return core.key(json.encode { seed, name, json.list(shape), label }) end
+
+local fillers = {}
+
+local function fill(sample, buffer, context) return fillers[sample.kind](sample, buffer, context) end
+
+function fillers.dist(sample, buffer, c) buffer:fill(key_of(c.seed, c.name, c.shape, sample.label), sample.dist) end
+
+function fillers.sprinkle(sample, buffer, c)
+  fill(sample.base, buffer, c)
+  buffer:fill(key_of(c.seed, c.name, c.shape, sample.label), { kind = "exceptional", a = sample.share })
+end
+
+function fillers.values(sample, buffer)
+  for i = 1, #buffer do buffer[i] = sample.values[(i - 1) % #sample.values + 1] end
+end
+
+function fillers.inputs(sample, buffer, c)
+  local own = sample.by_name[c.name]
+  if not own then error(("sample '%s' says nothing of input '%s'"):format(sample.label, c.name), 0) end
+  fill(own, buffer, c)
+end
+
+function fillers.at(sample, buffer, c) fill(sample.base, buffer, c) end
+
+function fillers.dot(sample, buffer, c)
+  if c.name == sample.x then
+    buffer:filldot(c.buffers[sample.y], key_of(c.seed, "dot", c.shape, sample.label), sample.condition)
+  elseif c.name ~= sample.y then
+    fill(M.normal(), buffer, c)
+  end
+end
+
+--- Fills the inputs of one tensor group.
+---@param sample table
+---@param inputs table list of {name=, buffer=, shape=}
+---@param seed string seed and draw, part of every element's name
+function M.fill(sample, inputs, seed)
+  local buffers = {}
+  for _, input in ipairs(inputs) do buffers[input.name] = input.buffer end
+  for _, input in ipairs(inputs) do
+    fill(sample, input.buffer, { seed = seed, name = input.name, shape = input.shape, buffers = buffers })
+  end
+end
+
+function Sample:__tostring() return self.label end
+
+return M

@@ -1,0 +1,48 @@
+---@module kc.verdict
+-- Verdicts, how they combine, and the exit code they give. See spec/verdicts.md.
+local M = {}
+
+-- Worst first: combining can only worsen.
+M.order = { "violated", "mistrusted", "unknown", "undeclared", "skipped", "held" }
+M.severity = {}
+for i, name in ipairs(M.order) do M.severity[name] = #M.order - i end
+
+--- A verdict: name and, except for held, a reason (for violated: the signature).
+---@param name string one of M.order
+---@param reason string|nil
+---@return table verdict {name=, reason=}
+function M.new(name, reason)
+  assert(M.severity[name], "unknown verdict " .. tostring(name))
+  return { name = name, reason = reason }
+end
+
+--- The worse of two verdicts; the first when they are equally bad.
+---@param a table
+---@param b table
+---@return table verdict
+function M.worse(a, b) return M.severity[b.name] > M.severity[a.name] and b or a end
+
+-- Exit codes, the first that applies (design: 130 64 1 4 3 5 0). 64 and 130 never come from verdicts.
+M.exit = { interrupted = 130, usage = 64, violation = 1, host = 4, undecided = 3, nothing = 5, held = 0 }
+
+--- Exit code of a run.
+---@param counts table verdict name -> number
+---@param state table {interrupted=, usage=, host=} booleans
+---@return integer code
+function M.exit_code(counts, state)
+  local function n(name) return counts[name] or 0 end
+  if state.interrupted then return M.exit.interrupted end
+  if state.usage then return M.exit.usage end
+  if n "violated" > 0 then return M.exit.violation end
+  if state.host then return M.exit.host end
+  if n "unknown" + n "undeclared" + n "mistrusted" > 0 then return M.exit.undecided end
+  if n "held" == 0 then return M.exit.nothing end
+  return M.exit.held
+end
+
+--- A verdict in one line.
+---@param v table
+---@return string text
+function M.text(v) return v.reason and ("%s (%s)"):format(v.name, v.reason) or v.name end
+
+return M

@@ -1,0 +1,63 @@
+---@module kc.words
+-- Nearest names for messages, and list text.
+local M = {}
+
+local function distance(a, b)
+  local row = {}
+  for j = 0, #b do row[j] = j end
+  for i = 1, #a do
+    local diagonal = row[0]
+    row[0] = i
+    for j = 1, #b do
+      local substitute = diagonal + (a:byte(i) == b:byte(j) and 0 or 1)
+      diagonal = row[j]
+      row[j] = math.min(substitute, row[j] + 1, row[j - 1] + 1)
+    end
+  end
+  return row[#b]
+end
+
+--- The listed name nearest to `word`, or nil when none is near.
+---@param word string
+---@param names table
+---@return string|nil name
+function M.nearest(word, names)
+  local best, limit = nil, #word // 2 + 1
+  if #word > 64 then return nil end
+  for _, name in ipairs(names) do
+    local d = #name <= 64 and distance(word, name) or math.huge
+    if d < limit or (d == limit and not best) then best, limit = name, d end
+  end
+  return best
+end
+
+--- "did you mean 'x'?" or the list of what is known.
+---@param word string
+---@param names table
+---@return string hint
+function M.hint(word, names)
+  local near = M.nearest(word, names)
+  return near and ("did you mean '%s'?"):format(near) or ("expected one of: " .. table.concat(names, ", "))
+end
+
+--- Sorted keys of a table with string keys; frozen tables too.
+---@param t table
+---@return table keys
+function M.keys(t)
+  local keys = {}
+  for key in pairs(t) do -- ordered below keys[#keys + 1] = key end
+  table.sort(keys, function(a, b) return tostring(a) < tostring(b) end)
+  return keys
+end
+
+--- How a value is shown in a message: type, and the value where it is short.
+---@param value any
+---@return string text
+function M.show(value)
+  if type(value) == "string" then return ("the string %q"):format(#value > 40 and value:sub(1, 37) .. "..." or value) end
+  if type(value) == "number" or type(value) == "boolean" then return ("the %s %s"):format(type(value), tostring(value)) end
+  if value == nil then return "nothing" end
+  return "a " .. type(value)
+end
+
+return M
