@@ -83,6 +83,8 @@ void lkc_open_enclosure(lua_State *L);
 void lkc_open_metric(lua_State *L);
 void lkc_open_device(lua_State *L);
 void lkc_open_process(lua_State *L);
+void lkc_open_channel(lua_State *L);
+void lkc_open_crash(lua_State *L);
 void lkc_open_system(lua_State *L);
 
 #endif
