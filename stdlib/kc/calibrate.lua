@@ -40,7 +40,8 @@ end
 local function passes_functional(candidate, options)
   local contract = candidate.contract
   for _, spec in ipairs((protocol.functional(contract, options.seed))) do
-    local record = measure.sample(candidate, spec, { seed = options.seed, cache = options.cache, timeout = options.timeout, keep = true })
+    local record = measure.sample(candidate, spec, { seed = options.seed, cache = options.cache, limit = options.limit,
+                                                    timeout = options.timeout, keep = true })
     if record.answer == "failed" or not all_close(contract, record, contract.calibration.functional) then return false end
   end
   return true

@@ -2,6 +2,7 @@
 -- One cell: a contract, an implementation and a device. Runs the protocol and gives a measurement and a verdict.
 local candidates = require "kc.candidate"
 local core = require "kc.core"
+local limits = require "kc.limit"
 local measure = require "kc.measure"
 local measurement = require "kc.measurement"
 local protocol = require "kc.protocol"
@@ -22,9 +23,9 @@ local function failed(contract, record, started, limit)
   return verdict.new("unknown", (prefix[failure.kind] or "") .. failure.text)
 end
 
-local function signature_text(contract, m)
+local function signature_text(contract, m, seconds)
   local signature = contract.signature
-  local ok, answer = pcall(signature.test, m)
+  local ok, answer = pcall(limits.call, seconds, contract.path .. ": signature", signature.test, m)
   if not ok then return nil, ("the signature's test raised: %s"):format(answer) end
   local recognised = answer == true or type(answer) == "table" and answer.answer == "yes"
   return recognised and signature.pattern or "not the declared signature"
@@ -84,8 +85,8 @@ function M.judge(candidate, samples, complete, options)
       break
     end
     local timeout = math.min(limit or math.huge, left)
-    local record = runs(candidate, spec, { seed = options.seed, cache = options.cache, keep = options.keep, schedule = options.schedule,
-                                           timeout = timeout < math.huge and timeout or nil })
+    local record = runs(candidate, spec, { seed = options.seed, cache = options.cache, keep = options.keep, limit = options.limit,
+                                           schedule = options.schedule, timeout = timeout < math.huge and timeout or nil })
     m:add(record)
     local v = record.answer == "failed" and failed(contract, record, started, limit) or of_answer(record)
     if verdict.severity[v.name] > verdict.severity[worst.name] then deciding, worst = record.index, v end
@@ -93,7 +94,7 @@ function M.judge(candidate, samples, complete, options)
     if record.answer == "failed" or (options.stop_early and worst.name == "violated") then break end
   end
   if worst.name ~= "violated" and #m.samples == #samples then worst = verdict.worse(worst, whole(contract, m, complete)) end
-  if worst.name == "violated" then worst.signature = signature_text(contract, m) end
+  if worst.name == "violated" then worst.signature, worst.note = signature_text(contract, m, options.limit) end
   return { measurement = m, verdict = worst, deciding = deciding or M.worst_sample(m) }
 end
 

@@ -92,7 +92,8 @@ function Client:request(request, fds, timeout)
     return failure("error", "the runner sent " .. tostring(message))
   end
   if reply.error then
-    return failure(reply.code == "build" and "build" or "error", tostring(reply.error), { code = reply.code, log = reply.log })
+    local kinds = { build = "build", ["no-device"] = "absent" }
+    return failure(kinds[reply.code] or "error", tostring(reply.error), { code = reply.code, log = reply.log })
   end
   return reply
 end

@@ -4,6 +4,7 @@ local calibrate = require "kc.calibrate"
 local cell = require "kc.cell"
 local clients = require "kc.client"
 local core = require "kc.core"
+local limit = require "kc.limit"
 local loader = require "kc.loader"
 local measure = require "kc.measure"
 local plan = require "kc.plan"
@@ -17,7 +18,7 @@ Judge.__index = Judge
 function Judge:load(path)
   local entry = self.loaded[path]
   if entry then return entry end
-  local loaded, message = loader.contract(path)
+  local loaded, message = limit.call(self.limit, ("%s: loading"):format(path), loader.contract, path)
   if not loaded then error({ code = "contract", message = message }, 0) end
   self.loaded[path] = loaded
   return loaded
@@ -46,7 +47,22 @@ end
 
 local commands = {}
 
-function commands.plan(self, request) return plan.make(self, request) end
+function commands.files(self, request)
+  return { files = limit.call(self.limit, "looking for contracts", plan.files, request.targets, request.roots) }
+end
+
+function commands.plan(self, request) return plan.contract(self:load(request.path), request) end
+
+function commands.devices(self)
+  local rows = core.drivers()
+  for _, row in ipairs(rows) do
+    if row.count > 0 then
+      local ok, fingerprint = pcall(self.fingerprint, self, row.name)
+      row.fingerprint, row.why = ok and fingerprint or nil, not ok and tostring(fingerprint.message) or nil
+    end
+  end
+  return { devices = rows }
+end
 
 function commands.explain(self, request)
   return { text = require("kc.explain").contract(self:load(request.path), request.clause) }
@@ -60,7 +76,7 @@ function commands.calibrate(self, request)
   if record then return { record = record, cached = true, fingerprint = fingerprint } end
   local started = core.clock()
   record = calibrate.run(loaded, { device = request.device, seed = request.seed, timeout = request.timeout, verbose = self.verbose,
-                                   cache = self:cache_for(loaded), progress = self.progress })
+                                   cache = self:cache_for(loaded), progress = self.progress, limit = self.limit })
   record.seconds = core.clock() - started
   calibrate.store(key, record)
   return { record = record, fingerprint = fingerprint }
@@ -82,9 +98,10 @@ function commands.cell(self, request)
   local chosen, role = find_implementation(loaded, request.implementation)
   local started = core.clock()
   local result = cell.run(loaded, chosen, { device = request.device, seed = request.seed, timeout = request.timeout,
-    sample = request.sample, cache = self:cache_for(loaded), verbose = self.verbose, progress = self.progress })
+    sample = request.sample, cache = self:cache_for(loaded), verbose = self.verbose,
+    progress = self.progress, limit = self.limit })
   local m = result.measurement
-  for _, record in ipairs(m.samples) do record.inputs, record.outputs = nil, nil end
+  for _, record in ipairs(m.samples) do record.inputs, record.outputs, record.confusion = nil, nil, nil end
   return { result = {
     contract = loaded.contract.id, version = loaded.contract.identifier.version, path = loaded.path, digest = loaded.digest,
     implementation = chosen.name, role = role, device = request.device, fingerprint = result.fingerprint, seed = request.seed,
@@ -93,6 +110,9 @@ function commands.cell(self, request)
     replay = result.deciding and replay.token(loaded, chosen, request, m, result.deciding) or nil } }
 end
 
+--- Answers one request; failures come back as {error=, code=}, never as Lua errors.
+---@param request table {cmd=, ...}
+---@return table reply
 function Judge:answer(request)
   local ok, reply = xpcall(commands[request.cmd], function(e)
     if type(e) == "table" and e.code then return e end
@@ -102,21 +122,31 @@ function Judge:answer(request)
   return { error = tostring(reply.message or reply), code = reply.code or "host", trace = self.verbose and reply.trace or nil }
 end
 
---- Entry point of a judge: argv[2] is the channel's descriptor.
----@param argv table {"--role=judge", fd, "verbose"?}
+--- A judge in this process.
+---@param options table {verbose=boolean, limit=seconds of Lua in one clause or file, progress=function(done, total)|nil}
+---@return table judge
+function M.new(options)
+  return setmetatable({ loaded = {}, fingerprints = {}, verbose = options.verbose, limit = options.limit,
+                        progress = options.progress }, Judge)
+end
+
+local HEARTBEAT = 0.1 -- seconds between two progress messages
+
+--- Entry point of a judge: argv[2] is the channel's descriptor, argv[3] the limit in seconds for contract code.
+---@param argv table {"--role=judge", fd, limit, "verbose"?}
 ---@return integer code
 function M.main(argv)
   core.pdeathsig(9)
+  core.limit_core()
   core.subreaper()
   local channel = core.inherit(math.tointeger(tonumber(argv[2])))
-  local self = setmetatable({ loaded = {}, fingerprints = {}, verbose = argv[3] == "verbose" }, Judge)
   local last = 0
-  function self.progress(done, total)
+  local self = M.new { verbose = argv[4] == "verbose", limit = tonumber(argv[3]), progress = function(done, total)
     local now = core.clock()
-    if now - last < 0.1 then return end
+    if now - last < HEARTBEAT then return end
     last = now
     wire.send(channel, { progress = done, total = total })
-  end
+  end }
   while true do
     local request, _, code = wire.receive(channel)
     if not request then return code == "closed" and 0 or 4 end

@@ -2,6 +2,7 @@
 -- Runs one sample of a protocol on a candidate and judges what came back.
 local check = require "kc.check"
 local core = require "kc.core"
+local limit = require "kc.limit"
 local oracle = require "kc.oracle"
 local protocol = require "kc.protocol"
 local sample = require "kc.sample"
@@ -29,12 +30,13 @@ local function by_name(list)
 end
 
 -- Draws inputs until the precondition says yes; nil and the reason when none was found.
-local function draw(contract, spec, seed)
+local function draw(contract, spec, options)
+  local seed = options.seed
   local last
   for redraw = 0, REDRAWS do
     local inputs = make(contract.scope.inputs, spec.sizes)
     sample.fill(spec.sample, inputs, protocol.name(spec, seed, redraw))
-    local admitted = contract:admits(by_name(inputs))
+    local admitted = limit.call(options.limit, contract.path .. ": precondition", contract.admits, contract, by_name(inputs))
     if admitted.answer == "yes" then return inputs, redraw end
     last = admitted
     for _, item in ipairs(inputs) do item.buffer:close() end
@@ -57,12 +59,13 @@ function M.cache() return { held = 0, entries = {} } end
 
 local CACHE_ELEMENTS = 16 * 1024 * 1024
 
-local function prepared(cache, contract, spec, seed)
-  local key = protocol.name(spec, seed, 0) .. table.concat(spec.key or {}, ",")
+local function prepared(contract, spec, options)
+  local cache, seed = options.cache, options.seed
+  local key = protocol.name(spec, seed, 0)
   for _, name in ipairs(contract.scope.dims) do key = ("%s %s=%d"):format(key, name, spec.sizes[name]) end
   local entry = cache.entries[key]
   if entry then return entry end
-  local inputs, redraws = draw(contract, spec, seed)
+  local inputs, redraws = draw(contract, spec, options)
   if not inputs then return { unmet = redraws } end
   for _, item in ipairs(inputs) do item.buffer:seal() end
   entry = { inputs = inputs, redraws = redraws }
@@ -163,13 +166,13 @@ end
 --- Runs and judges one sample.
 ---@param candidate table
 ---@param spec table from protocol
----@param options table {seed=, cache=, timeout=seconds, deadline=, schedule=}
+---@param options table {seed=, cache=, limit=seconds for a clause, timeout=seconds for a launch|nil, schedule=, keep=}
 ---@return table record
 function M.sample(candidate, spec, options)
   local contract = candidate.contract
   local record = { index = spec.index, label = spec.label, draw = spec.draw, sizes = spec.sizes, judged = 0, vacuous = 0, zeros = 0,
                    refined = 0, class_no = 0 }
-  local ready = prepared(options.cache, contract, spec, options.seed)
+  local ready = prepared(contract, spec, options)
   if ready.unmet then
     record.answer, record.text = "unknown", ready.unmet
     return record
@@ -187,7 +190,8 @@ function M.sample(candidate, spec, options)
   -- The reference is made after the candidate has run, and in another process: there is nothing stale to find.
   ready.references = ready.references or references(contract, by_name(ready.inputs))
   local x = by_name(ready.inputs)
-  local answer = check.clause(contract.postcondition(x, y, ready.references, contract.tolerance), contract.path .. ": postcondition")
+  local where = contract.path .. ": postcondition"
+  local answer = check.clause(limit.call(options.limit, where, contract.postcondition, x, y, ready.references, contract.tolerance), where)
   local judged = {}
   for i, output in ipairs(outputs) do judged[i] = { name = output.name, buffer = y[output.name] } end
   summarise(record, answer, judged)

@@ -2,6 +2,7 @@
 -- Plan mode of a judge: from files named on the command line to cells. No candidate runs here.
 local core = require "kc.core"
 local loader = require "kc.loader"
+local words = require "kc.words"
 local M = {}
 
 --- Pattern of a shell-like glob: * and ? only.
@@ -29,38 +30,70 @@ end
 
 local function stop(message) error({ code = "usage", message = message }, 0) end
 
--- An argument names a directory, a file, or a contract by id or name in the contract roots.
-local function files_of(target, roots)
-  local stat = core.stat(target)
-  if stat and stat.type == "directory" then
-    local found = contracts_below(target:gsub("(.)/+$", "%1"), {})
-    if #found == 0 then stop(("'%s' holds no contract.lua"):format(target)) end
-    return found
+-- A suite stands for the files it names, relative to itself.
+local function expand(path, found)
+  local loaded = loader.load(path)
+  if not loaded or loaded.value.kc_type ~= "suite" then
+    found[#found + 1] = path
+    return
   end
-  if stat then return { target } end
-  return M.by_id(target, roots)
+  local directory = path:match("^(.*)/[^/]*$") or "."
+  for _, entry in ipairs(loaded.value.contracts) do
+    local target = entry:sub(1, 1) == "/" and entry or directory .. "/" .. entry
+    local stat = core.stat(target)
+    if not stat then stop(("%s: the suite names '%s', which does not exist"):format(path, entry)) end
+    if stat.type == "directory" then contracts_below(target, found) else found[#found + 1] = target end
+  end
 end
 
 --- Files of the contracts whose id, class or name is `id`; raises naming the nearest when there is none.
+---@param id string
+---@param roots table directories
+---@return table paths
 function M.by_id(id, roots)
   local found, known = {}, {}
   for _, root in ipairs(roots) do
-    if #found == 0 then
-      for _, path in ipairs(contracts_below(root, {})) do
-        local loaded = loader.contract(path)
-        local c = loaded and loaded.contract
-        if c then
-          known[#known + 1] = c.identifier.name
-          if c.id == id or c.identifier.name == id or c.identifier.class == id then found[#found + 1] = path end
-        end
+    for _, path in ipairs(#found == 0 and contracts_below(root, {}) or {}) do
+      local loaded = loader.contract(path)
+      local c = loaded and loaded.contract
+      if c then
+        known[#known + 1] = c.identifier.name
+        if c.id == id or c.identifier.name == id or c.identifier.class == id then found[#found + 1] = path end
       end
     end
   end
   if #found == 0 then
-    local words = require "kc.words"
     stop(("no file and no contract is called '%s'%s"):format(id, #known > 0 and "; " .. words.hint(id, known) or ""))
   end
   return found
+end
+
+-- An argument names a directory, a file, or a contract by id, class or name in the contract roots.
+local function files_of(target, roots, found)
+  local stat = core.stat(target)
+  if not stat then
+    for _, path in ipairs(M.by_id(target, roots)) do found[#found + 1] = path end
+  elseif stat.type == "directory" then
+    local before = #found
+    contracts_below((target:gsub("(.)/+$", "%1")), found)
+    if #found == before then stop(("'%s' holds no contract.lua"):format(target)) end
+  else
+    expand(target, found)
+  end
+end
+
+--- Contract files that the targets name, each once, in order.
+---@param targets table
+---@param roots table directories searched for contracts named by id
+---@return table paths
+function M.files(targets, roots)
+  local found, seen, out = {}, {}, {}
+  for _, target in ipairs(targets) do files_of(target, roots, found) end
+  for _, path in ipairs(found) do
+    if not seen[path] then out[#out + 1] = path end
+    seen[path] = true
+  end
+  return out
 end
 
 local function chosen(entry, request)
@@ -68,42 +101,26 @@ local function chosen(entry, request)
   return entry.role == "good"
 end
 
-local function add_cells(out, loaded, request)
-  local contract = loaded.contract
-  for _, entry in ipairs(contract:implementations()) do
+--- One contract file planned: what it is, and the cells that the request selects.
+---@param loaded table
+---@param request table {devices=, filter=glob|nil, impl=glob|nil}
+---@return table reply {contract=, cells=}; empty when the filter excludes it
+function M.contract(loaded, request)
+  local c = loaded.contract
+  if not matches(c.id, request.filter) then return { cells = {} } end
+  local states, cells = {}, {}
+  for i, entry in ipairs(c:implementations()) do
+    states[i] = { role = entry.role, name = entry.implementation.name }
     for _, device in ipairs(request.devices) do
       if chosen(entry, request) then
-        out.cells[#out.cells + 1] = { path = loaded.path, contract = contract.id, digest = loaded.digest,
-                                      implementation = entry.implementation.name, role = entry.role, device = device }
+        cells[#cells + 1] = { path = loaded.path, contract = c.id, digest = loaded.digest,
+                              implementation = entry.implementation.name, role = entry.role, device = device }
       end
     end
   end
-end
-
---- Contracts and cells for the targets. Files that do not load are returned as errors; the rest goes on.
----@param judge table
----@param request table {targets=, devices=, filter=glob|nil, impl=glob|nil, roots=}
----@return table reply {contracts=, cells=, errors=}
-function M.make(judge, request)
-  local out = { contracts = {}, cells = {}, errors = {} }
-  local seen = {}
-  for _, target in ipairs(request.targets) do
-    for _, path in ipairs(files_of(target, request.roots)) do
-      if not seen[path] then
-        seen[path] = true
-        local ok, loaded = pcall(judge.load, judge, path)
-        if not ok then
-          out.errors[#out.errors + 1] = loaded.message
-        elseif matches(loaded.contract.id, request.filter) then
-          local c = loaded.contract
-          out.contracts[#out.contracts + 1] = { id = c.id, version = c.identifier.version, path = path, digest = loaded.digest,
-                                                operation = c.scope.operation, tolerance = tostring(c.tolerance) }
-          add_cells(out, loaded, request)
-        end
-      end
-    end
-  end
-  return out
+  return { contract = { id = c.id, version = c.identifier.version, path = loaded.path, digest = loaded.digest,
+                        operation = c.scope.operation, tolerance = tostring(c.tolerance), implementations = states },
+           cells = cells }
 end
 
 return M

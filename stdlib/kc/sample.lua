@@ -22,12 +22,18 @@ local function number(where, value)
   return value + 0.0
 end
 
+-- Labels name random streams, so a number is written with as many digits as tell it from every other.
+local function digits(x)
+  local short = ("%.6g"):format(x)
+  return tonumber(short) == x and short or ("%.17g"):format(x)
+end
+
 local function dist(kind, label, a, b, c) return new("dist", label, { dist = { kind = kind, a = a, b = b, c = c } }) end
 
 --- Every element `x`.
 ---@param x number
 ---@return table sample
-function M.constant(x) return dist("constant", ("constant(%g)"):format(number("constant", x)), x + 0.0) end
+function M.constant(x) return dist("constant", ("constant(%s)"):format(digits(number("constant", x))), x + 0.0) end
 
 --- Uniform in [lo, hi).
 ---@param lo number
@@ -35,7 +41,7 @@ function M.constant(x) return dist("constant", ("constant(%g)"):format(number("c
 ---@return table sample
 function M.uniform(lo, hi)
   if not (number("uniform", lo) < number("uniform", hi)) then error("sample.uniform: expected lo < hi", 2) end
-  return dist("uniform", ("uniform(%g,%g)"):format(lo, hi), lo + 0.0, hi + 0.0)
+  return dist("uniform", ("uniform(%s,%s)"):format(digits(lo), digits(hi)), lo + 0.0, hi + 0.0)
 end
 
 --- Normal deviates of mean 0; the standard deviation is 2^exponent (0 when omitted), so that integers suffice to make them.
@@ -53,7 +59,7 @@ end
 ---@param positive boolean|nil
 ---@return table sample
 function M.log_uniform(lo, hi, positive)
-  return dist("log_uniform", ("log_uniform(%g,%g%s)"):format(number("log_uniform", lo), number("log_uniform", hi),
+  return dist("log_uniform", ("log_uniform(%s,%s%s)"):format(digits(number("log_uniform", lo)), digits(number("log_uniform", hi)),
     positive and ",positive" or ""), lo + 0.0, hi + 0.0, positive and 1.0 or 0.0)
 end
 
@@ -62,7 +68,7 @@ end
 ---@param hi integer
 ---@return table sample
 function M.integers(lo, hi)
-  return dist("integers", ("integers(%g,%g)"):format(number("integers", lo), number("integers", hi)), lo + 0.0, hi + 0.0)
+  return dist("integers", ("integers(%s,%s)"):format(digits(number("integers", lo)), digits(number("integers", hi))), lo + 0.0, hi + 0.0)
 end
 
 --- Every code equally likely, NaN and infinity included.
@@ -88,7 +94,7 @@ function M.exhaustive(first) return dist("exhaustive", ("exhaustive(%d)"):format
 ---@return table sample
 function M.exceptional(share, base)
   if not M.is(base) then error("sample.exceptional: expected a share and a sample", 2) end
-  return new("sprinkle", ("exceptional(%g,%s)"):format(number("exceptional", share), base.label), { share = share + 0.0, base = base })
+  return new("sprinkle", ("exceptional(%s,%s)"):format(digits(number("exceptional", share)), base.label), { share = share + 0.0, base = base })
 end
 
 --- The listed values, repeated over the tensor.
@@ -99,9 +105,10 @@ function M.values(list)
   local copy, text = {}, {}
   for i, x in ipairs(list) do
     if type(x) ~= "number" then error(("sample.values: item %d is not a number"):format(i), 2) end
-    copy[i], text[i] = x, ("%.9g"):format(x)
+    copy[i], text[i] = x, digits(x)
   end
-  local shown = #text <= 6 and table.concat(text, " ") or table.concat(text, " ", 1, 5) .. " ..."
+  local shown = table.concat(text, " ")
+  if #text > 6 then shown = ("%s ... #%s"):format(table.concat(text, " ", 1, 5), core.sha256(shown):sub(1, 8)) end
   return new("values", ("values(%s)"):format(shown), { values = copy })
 end
 
@@ -111,7 +118,7 @@ end
 ---@param y string
 ---@return table sample
 function M.ill_conditioned(condition, x, y)
-  return new("dot", ("ill_conditioned(%g)"):format(number("ill_conditioned", condition)), { condition = condition + 0.0, x = x, y = y })
+  return new("dot", ("ill_conditioned(%s)"):format(digits(number("ill_conditioned", condition))), { condition = condition + 0.0, x = x, y = y })
 end
 
 --- Another sample for each named input.

@@ -45,7 +45,7 @@ end
 ---@return table keys
 function M.keys(t)
   local keys = {}
-  for key in pairs(t) do -- ordered below keys[#keys + 1] = key end
+  for key in pairs(t) do keys[#keys + 1] = key end -- ordered below
   table.sort(keys, function(a, b) return tostring(a) < tostring(b) end)
   return keys
 end

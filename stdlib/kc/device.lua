@@ -1,0 +1,142 @@
+---@module kc
+-- Devices for scripts and for implementations written in Lua. The same methods everywhere: in a script or judge they act through a
+-- runner of their own, which a crash or a hang costs, not the caller; in the runner, and with isolation = "none", directly.
+local core = require "kc.core"
+local words = require "kc.words"
+local M = {}
+
+local fields = { "file", "source", "entry", "params", "result", "contraction", "denormals", "fast_math", "defines" }
+local dialects = { k = "kc", c = "c", cu = "cuda", cl = "opencl" }
+
+-- "x: f32[n]" or "x: f32[]" is a buffer, "n: i32" a scalar.
+local function parameter(text, i)
+  local name, format, dims = tostring(text):match("^%s*([%a_][%w_]*)%s*:%s*(%w+)%s*(%[?.*)$")
+  if not name then error(("parameter %d: expected \"name: format\" or \"name: format[]\", got %s"):format(i, words.show(text)), 0) end
+  return { name = name, format = format, buffer = dims:sub(1, 1) == "[" }
+end
+
+local function build_of(options, directory)
+  for _, key in ipairs(words.keys(options)) do
+    local known = false
+    for _, field in ipairs(fields) do known = known or field == key end
+    if not known then error(("device:kernel: unknown field '%s'; %s"):format(tostring(key), words.hint(tostring(key), fields)), 0) end
+  end
+  local path = options.file and (options.file:sub(1, 1) == "/" and options.file or directory .. "/" .. options.file)
+  local build = { entry = options.entry, params = {}, result = options.result, contract = options.contraction or false,
+                  flush = options.denormals == "flush", fast_math = options.fast_math or false, defines = options.defines or "",
+                  file = path or "source", dialect = dialects[(path or "x.k"):match("%.([^./]*)$")] or "kc",
+                  cache = require("kc.paths").cache_dir("kernels") }
+  build.source = options.source or path and assert(require("kc.loader").read(path))
+  if not build.source then error("device:kernel: one of the fields 'file' and 'source' is needed", 0) end
+  for i, text in ipairs(options.params or {}) do build.params[i] = parameter(text, i) end
+  return build
+end
+
+local function geometry(options)
+  return { grid = options.grid or { 1 }, group = options.group or { 1 }, schedule = options.schedule or 0 }
+end
+
+-- ---- in this process -----------------------------------------------------------------------------------------------------
+
+local Direct = { __name = "kc.device", __metatable = false }
+Direct.__index = Direct
+
+--- Wraps an opened device for Lua implementations and for isolation = "none".
+---@param device userdata
+---@param directory string where kernel files lie
+---@return table device
+function M.direct(device, directory) return setmetatable({ handle = device, directory = directory }, Direct) end
+
+function Direct:fingerprint() return self.handle:fingerprint() end
+
+function Direct:kernel(options)
+  local kernel, message = self.handle:kernel(build_of(options, self.directory))
+  if not kernel then error(message, 2) end
+  return kernel
+end
+
+function Direct:launch(kernel, args, options)
+  local record, message = self.handle:launch(kernel, args, geometry(options or {}))
+  if not record then error(message, 2) end
+  return record
+end
+
+function Direct:close() self.handle:close() end
+
+-- ---- through a runner ----------------------------------------------------------------------------------------------------
+
+local Remote = { __name = "kc.device", __metatable = false }
+Remote.__index = Remote
+
+local function ask(failure) error(failure.log and failure.log ~= "" and failure.text .. "\n" .. failure.log or failure.text, 3) end
+
+function Remote:fingerprint()
+  if not self.client.started then
+    local ok, why = self.client:start()
+    if not ok then ask(why) end
+  end
+  return self.client.fingerprint
+end
+
+-- A killed runner takes its kernels and mappings along: `epoch` tells which are still there.
+function Remote:place(kernel)
+  if kernel.epoch == self.client.process and self.client.started then return kernel.id end
+  local id, why = self.client:kernel(kernel.build)
+  if not id then ask(why) end
+  kernel.id, kernel.epoch = id, self.client.process
+  return id
+end
+
+function Remote:kernel(options)
+  local kernel = { build = build_of(options, self.directory) }
+  self:place(kernel)
+  return kernel
+end
+
+function Remote:launch(kernel, args, options)
+  local id = self:place(kernel)
+  local sent, shared = {}, {}
+  for i, value in ipairs(args) do
+    if type(value) == "userdata" then
+      local buffer, why = self.client:share(value, value:writable())
+      if not buffer then ask(why) end
+      sent[i] = { buffer = buffer }
+      shared[#shared + 1] = buffer
+    else
+      sent[i] = { value = value }
+    end
+  end
+  local record, failure = self.client:launch(id, sent, geometry(options or {}), options and options.timeout)
+  if not record then ask(failure) end
+  self.client:free(shared)
+  return record
+end
+
+function Remote:close() self.client:close() end
+
+--- Opens a device. Methods: fingerprint(); kernel{file= or source=, entry=, params={"x: f32[]", "n: i32"}, contraction=, denormals=,
+--- fast_math=, defines=}; launch(kernel, {buffers and numbers}, {grid=, group=, schedule=, timeout=}) -> record; close().
+---@param name string e.g. "cpu"
+---@param options table|nil {isolation="none"} opens it in this process: no protection from crashes and hangs
+---@return table device
+function M.device(name, options)
+  local isolation = options and options.isolation
+  if isolation ~= nil and isolation ~= "none" then
+    error("kc.device: field 'isolation': expected \"none\" or nothing, got " .. words.show(isolation), 2)
+  end
+  if isolation == "none" or core.role == "runner" then
+    local device, message = core.device(name)
+    if not device then error(message, 2) end
+    return M.direct(device, ".")
+  end
+  core.subreaper()
+  local device = setmetatable({ client = require("kc.client").new { device = name }, directory = "." }, Remote)
+  device:fingerprint()
+  return device
+end
+
+--- Backends with the number of their devices, or the reason why there is none.
+---@return table rows {name=, count=, why=}
+function M.devices() return core.drivers() end
+
+return M

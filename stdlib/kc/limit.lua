@@ -1,0 +1,28 @@
+---@module kc.limit
+-- Bounds the time of contract code inside the judge. A clause that catches the error and goes on is ended by the supervisor.
+local core = require "kc.core"
+local M = {}
+
+local CHECK_EVERY = 100000 -- VM instructions: about a millisecond
+
+--- Calls f(...) and raises {code="limit"} when its Lua code runs longer than `seconds`.
+---@param seconds number
+---@param what string names the code in the message
+---@param f function
+---@return any ...
+function M.call(seconds, what, f, ...)
+  local deadline = core.clock() + seconds
+  local old, mask, count = debug.gethook()
+  debug.sethook(function()
+    if core.clock() > deadline then
+      error(setmetatable({ code = "limit", message = ("%s did not return within %g s"):format(what, seconds) },
+        { __tostring = function(e) return e.message end }), 0)
+    end
+  end, "", CHECK_EVERY)
+  local result = table.pack(pcall(f, ...))
+  debug.sethook(old, mask, count)
+  if not result[1] then error(result[2], 0) end
+  return table.unpack(result, 2, result.n)
+end
+
+return M

@@ -1,0 +1,91 @@
+---@module kc
+-- Number formats, buffers, metrics and reals for exploration at a prompt or in a script.
+local core = require "kc.core"
+local M = {}
+
+--- Names of all number formats.
+---@return table names
+function M.formats() return core.formats() end
+
+--- The code of x in a format, rounded once.
+---@param format string
+---@param x number|userdata a number or a kc.real
+---@param options table|nil {rounding="RNE"|"RZ"|"RU"|"RD"|"RNA"|"SR", saturate=false, flush=false, random=, random_bits=}
+---@return integer code
+function M.encode(format, x, options)
+  if type(x) == "userdata" then return x:round(format, options and options.rounding) end
+  return core.encode(format, x, options)
+end
+
+--- The value of a code.
+---@param format string
+---@param code integer
+---@return number x
+function M.decode(format, code) return core.decode(format, code) end
+
+--- Class of a code: "nan" "-inf" "-finite" "-0" "+0" "+finite" "+inf".
+---@param format string
+---@param code integer
+---@return string class
+function M.classify(format, code) return core.classify(format, code) end
+
+--- How many numbers of a format lie between x and y: the distance of their codes on the ordered line, x and y rounded to
+--- nearest first. nil when one of them is NaN.
+---@param x number
+---@param y number
+---@param format string
+---@return integer|nil distance
+function M.ulp(x, y, format) return core.ulp_distance(format, core.encode(format, x), core.encode(format, y)) end
+
+--- Spacing of a format's numbers at |x| (Muller, "On the definition of ulp(x)", INRIA RR-5504, 2005).
+---@param x number
+---@param format string
+---@return number ulp
+function M.ulp_at(x, format) return core.ulp_at(format, x) end
+
+--- The next number of a format above x, or below when `direction` is negative.
+---@param x number
+---@param format string
+---@param direction integer|nil 1 (default) or -1
+---@return number neighbour
+function M.next(x, format, direction)
+  return core.decode(format, core.next(format, core.encode(format, x), direction or 1))
+end
+
+--- A buffer of a format and shape; elements are read and written as b[i], i from 1, in row-major order.
+---@param format string
+---@param shape table|integer dimensions
+---@param values table|nil numbers to fill it with
+---@return userdata buffer
+function M.buffer(format, shape, values)
+  local buffer = assert(core.buffer(format, type(shape) == "number" and { shape } or shape, { guard = 4096 }))
+  if values and #values ~= #buffer then
+    error(("kc.buffer: %d values for %d elements"):format(#values, #buffer), 2)
+  end
+  for i, x in ipairs(values or {}) do buffer[i] = x end
+  if not values then buffer:fillvalue(0) end
+  return buffer
+end
+
+--- Names, units and one line on each metric.
+---@return table rows
+function M.metrics() return core.metrics() end
+
+--- Compares a buffer with a reference.
+---@param name string a metric: ulp abs rel denom bits bitwise class
+---@param got userdata buffer
+---@param reference userdata buffer of the same format and shape
+---@param options table|nil {as=format, denominator=buffer}
+---@return table summary
+function M.metric(name, got, reference, options) return core.metric(name, got, reference, options) end
+
+--- An MPFR number.
+---@param x number|string|userdata
+---@param precision integer|nil bits, 128 when omitted
+---@return userdata real
+function M.real(x, precision) return require("kc.exact").real(x, precision) end
+
+-- Functions on reals (exp, log, erf, ...): the module that holds them, loaded on first use.
+M.reals = setmetatable({}, { __index = function(_, name) return require("kc.exact")[name] end, __metatable = false })
+
+return M

@@ -1,0 +1,34 @@
+---@module kc.report.json
+-- The report programs read: one canonical JSON document, the rows of a trace in it.
+local json = require "kc.json"
+local M = {}
+
+local Report = {}
+Report.__index = Report
+
+--- A report that calls write(text) once, at the end.
+---@param write function
+---@return table report
+function M.new(write)
+  return setmetatable({ write = write, document = { calibrations = json.list {}, results = json.list {} } }, Report)
+end
+
+--- What the run stands on.
+function Report:environment(env) self.document.environment = env end
+
+--- A calibration record.
+function Report:calibration(record) table.insert(self.document.calibrations, record) end
+
+--- The same; `kc calibrate` has no results.
+function Report:states(record) self:calibration(record) end
+
+--- One result.
+function Report:result(r) table.insert(self.document.results, r) end
+
+--- Writes the document.
+function Report:summary(counts, _, seconds)
+  self.document.counts, self.document.seconds = counts, seconds
+  self.write(json.encode(self.document) .. "\n")
+end
+
+return M

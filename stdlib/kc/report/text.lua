@@ -1,0 +1,83 @@
+---@module kc.report.text
+-- The report people read: verdicts grouped by contract, each with the line that replays it.
+local M = {}
+
+local Report = {}
+Report.__index = Report
+
+local colors = { violated = "31", mistrusted = "35", unknown = "33", undeclared = "33", skipped = "36", held = "32" }
+
+--- A report that calls write(text).
+---@param write function
+---@param options table {color=boolean, quiet=boolean}
+---@return table report
+function M.new(write, options) return setmetatable({ write = write, color = options.color, quiet = options.quiet }, Report) end
+
+function Report:paint(name, text)
+  return self.color and ("\27[%sm%s\27[0m"):format(colors[name], text) or text
+end
+
+--- What the run stands on.
+function Report:environment(env)
+  if self.quiet then return end
+  self.write(("kc %s, seed %d, %s\n"):format(env.kc, env.seed, table.concat(env.devices, ", ")))
+end
+
+local function states(record)
+  local n = { baseline = 0, bad = 0, good = 0, vacuous = 0 }
+  local least, most = math.huge, 0.0
+  for _, state in ipairs(record.states) do
+    n[state.role] = n[state.role] + 1
+    if state.role == "bad" then least = math.min(least, state.margin or 0.0) end
+    if state.role == "good" then most = math.max(most, state.margin or 0.0) end
+  end
+  local text = ("%d baseline, %d bad, %d good, %d vacuous told apart"):format(n.baseline, n.bad, n.good, n.vacuous)
+  return ("%s; good use at most %.3g of the tolerance, bad exceed it at least %s times"):format(text, most,
+    least == math.huge and "infinitely many" or ("%.3g"):format(least))
+end
+
+--- A calibration record: one line when sound, the complaints when not.
+function Report:calibration(record, cached)
+  if record.ok then
+    if self.quiet then return end
+    self.write(("\n%s  on %s\n  calibrated%s: %s\n"):format(record.contract, record.device, cached and " (cached)" or "", states(record)))
+    return
+  end
+  self.write(("\n%s  on %s\n  %s\n"):format(record.contract, record.device, self:paint("mistrusted", "not calibrated")))
+  for _, reason in ipairs(record.reasons) do self.write("    " .. reason .. "\n") end
+end
+
+--- The table of states that `kc calibrate` prints.
+function Report:states(record)
+  self:calibration(record, false)
+  for _, state in ipairs(record.states) do
+    local functional = state.functional == nil and "-" or state.functional and "passes" or "fails"
+    self.write(("  %-9s %-24s functional test %-7s %-11s margin %s\n"):format(state.role, state.name, functional,
+      state.verdict or "not run", state.margin and ("%.4g"):format(state.margin) or "-"))
+  end
+end
+
+--- One result.
+function Report:result(r)
+  local v = r.verdict
+  if self.quiet and v.name == "held" then return end
+  local name = self:paint(v.name, ("%-10s"):format(v.name))
+  local facts = r.judged and ("%d elements, worst %.3g of the tolerance"):format(r.judged, r.worst) or ""
+  if r.vacuous and r.vacuous > 0 then facts = ("%s, %d vacuous"):format(facts, r.vacuous) end
+  self.write(("  %s %-24s %s\n"):format(name, r.implementation, v.name == "held" and facts or v.reason or ""))
+  if v.signature then self.write(("             signature: %s\n"):format(v.signature)) end
+  if v.note then self.write(("             note: %s\n"):format(v.note)) end
+  if r.replay then self.write(("             kc replay %s\n"):format(r.replay)) end
+end
+
+--- The last line.
+function Report:summary(counts, order, seconds)
+  local parts = {}
+  for i = #order, 1, -1 do
+    local n = counts[order[i]] or 0
+    if n > 0 or order[i] == "held" or order[i] == "violated" then parts[#parts + 1] = ("%d %s"):format(n, order[i]) end
+  end
+  self.write(("%s%s in %.1f s\n"):format(self.quiet and "" or "\n", table.concat(parts, ", "), seconds))
+end
+
+return M

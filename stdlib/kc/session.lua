@@ -1,0 +1,33 @@
+---@module kc
+-- A judge in the calling process, for scripts and the prompt: the verdicts that `kc run` gives, as Lua tables.
+local M = {}
+
+--- Judges implementations of a contract, after calibration; candidates run in a runner of their own.
+---@param target string contract file, or a contract's id, class or name
+---@param options table|nil {impl=glob (default: the good ones), device="cpu", seed=0, timeout=60, progress=function}
+---@return table results list of {contract=, implementation=, verdict={name=, reason=}, worst=, replay=, ...}
+function M.judge(target, options)
+  options = options or {}
+  local seconds, device, seed = options.timeout or 60, options.device or "cpu", options.seed or 0
+  require("kc.core").subreaper()
+  local judge = require("kc.judge").new { limit = seconds, progress = options.progress }
+  local function ask(request)
+    request.device, request.seed, request.timeout = device, seed, seconds
+    local reply = judge:answer(request)
+    if reply.error then error(reply.error, 3) end
+    return reply
+  end
+  local results = {}
+  for _, path in ipairs(ask({ cmd = "files", targets = { target }, roots = require("kc.paths").contract_roots() }).files) do
+    local plan = ask { cmd = "plan", path = path, devices = { device }, impl = options.impl }
+    local record = ask({ cmd = "calibrate", path = path, cached = true }).record
+    for _, cell in ipairs(plan.cells) do
+      local result = ask({ cmd = "cell", path = path, implementation = cell.implementation }).result
+      if not record.ok then result.verdict = require("kc.verdict").new("mistrusted", record.reasons[1]) end
+      results[#results + 1] = result
+    end
+  end
+  return results
+end
+
+return M
