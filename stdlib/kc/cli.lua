@@ -1,9 +1,346 @@
+---@module kc.cli
+-- The command line: options, commands, scripts. Exit codes: spec/verdicts.md.
+local core = require "kc.core"
+local words = require "kc.words"
 local M = {}
 
-function M.main(argv)
-  arg = argv
-  dofile(argv[1])
+local USAGE = 64
+
+-- Each option: how its value is read (nil: a flag), and its line of --help.
+local function integer(text) return math.tointeger(tonumber(text)), "an integer" end
+local function count(text)
+  local n = integer(text)
+  return n and n >= 1 and n <= 1024 and n or nil, "an integer from 1 to 1024"
+end
+local function seconds(text)
+  local n = tonumber(text)
+  return n and n > 0 and n < 1e6 and n + 0.0 or nil, "a number of seconds above 0"
+end
+local function text(value) return value ~= "" and value or nil, "text" end
+local function one_of(...)
+  local list = { ... }
+  return function(value)
+    for _, item in ipairs(list) do if item == value then return value end end
+    return nil, "one of " .. table.concat(list, ", ")
+  end
+end
+
+local options = {
+  { "device", text, "NAME", "judge on this device (repeatable; default cpu)", list = "devices" },
+  { "filter", text, "GLOB", "only contracts whose id matches" },
+  { "impl", text, "GLOB", "these implementations instead of the good ones" },
+  { "seed", integer, "N", "seed of all inputs (default 0)" },
+  { "jobs", count, "N", "judges at a time (default: processors)" },
+  { "timeout", seconds, "S", "seconds for one cell, and for contract code (default 60)" },
+  { "trace", text, "FILE", "write a trace" },
+  { "resume", text, "FILE", "go on with a trace that was interrupted" },
+  { "report", text, "FILE", "also write a report; .json or .txt" },
+  { "format", one_of("text", "json"), "FORMAT", "of the report on stdout: text (default) or json" },
+  { "clause", text, "NAME", "explain this clause only" },
+  { "color", one_of("auto", "always", "never"), "WHEN", "auto (default), always or never" },
+  { "list", nil, nil, "show what would run" },
+  { "thorough", nil, nil, "whole input ranges where a contract offers them" },
+  { "force", nil, nil, "replay although the contract has changed" },
+  { "quiet", nil, nil, "only what is not held" },
+  { "verbose", nil, nil, "candidates' output and Lua traces on stderr (-v)" },
+  { "help", nil, nil, "this text" },
+  { "version", nil, nil, "the version" },
+}
+local by_name, names = {}, {}
+for _, row in ipairs(options) do
+  by_name[row[1]] = row
+  names[#names + 1] = "--" .. row[1]
+end
+
+local commands = {
+  { "run", "[CONTRACT|SUITE|DIR]...", "judge implementations; calibrates first what is not calibrated" },
+  { "calibrate", "[...]", "measure baseline, bad, good and vacuous implementations of each contract" },
+  { "list", "[...]", "contracts and their implementations" },
+  { "explain", "ID", "a contract as prose" },
+  { "devices", "", "backends and devices" },
+  { "replay", "TOKEN", "one result again, bit for bit" },
+  { "cache", "[clear]", "size of the cache; clear it" },
+  { "help", "[TOPIC]", "documentation of a function" },
+}
+
+local function usage_error(message)
+  io.stderr:write("kc: ", message, "\n")
+  return USAGE
+end
+
+local function help_text()
+  local lines = { "kc judges kernels against contracts.", "", "usage: kc COMMAND [OPTIONS] [ARGUMENTS]",
+                  "       kc FILE.lua [ARGUMENTS] | kc -e CODE | kc -", "" }
+  for _, row in ipairs(commands) do lines[#lines + 1] = ("  %-11s %-26s %s"):format(row[1], row[2], row[3]) end
+  lines[#lines + 1] = ""
+  for _, row in ipairs(options) do
+    lines[#lines + 1] = ("  --%-18s %s"):format(row[1] .. (row[3] and " " .. row[3] or ""), row[4])
+  end
+  lines[#lines + 1] = "\nexit codes: 0 held, 1 violated, 3 undecided, 4 host error, 5 nothing judged, 64 usage, 130 interrupted"
+  return table.concat(lines, "\n") .. "\n"
+end
+
+-- ---- parsing ----------------------------------------------------------------------------------------------------------------
+
+local function store(parsed, row, value)
+  if row.list then
+    parsed[row.list] = parsed[row.list] or {}
+    table.insert(parsed[row.list], value)
+  else
+    parsed[row[1]] = value
+  end
+end
+
+local function parse_option(parsed, argv, i)
+  local name, value = argv[i]:match("^%-%-([^=]*)=?(.*)$")
+  local given = argv[i]:find("=", 1, true) ~= nil
+  local row = by_name[name]
+  if not row then return nil, ("unknown option '--%s'; %s"):format(name, words.hint("--" .. name, names)) end
+  if not row[2] then
+    if given then return nil, ("option '--%s' takes no value"):format(name) end
+    parsed[name] = true
+    return i
+  end
+  if not given then
+    i = i + 1
+    value = argv[i]
+    if not value then return nil, ("option '--%s' needs a value: %s"):format(name, row[3]) end
+  end
+  local read, expected = row[2](value)
+  if read == nil then return nil, ("option '--%s': expected %s, got '%s'"):format(name, expected, value) end
+  store(parsed, row, read)
+  return i
+end
+
+local short = { ["-v"] = "--verbose", ["-h"] = "--help", ["-q"] = "--quiet" }
+
+local function parse(argv, from)
+  local parsed, rest, i = {}, {}, from
+  while i <= #argv do
+    local item = short[argv[i]] or argv[i]
+    if item == "--" then
+      table.move(argv, i + 1, #argv, #rest + 1, rest)
+      break
+    elseif item:match("^%-%-") then
+      argv[i] = item
+      local at, message = parse_option(parsed, argv, i)
+      if not at then return nil, message end
+      i = at
+    elseif item:match("^%-.") then
+      return nil, ("unknown option '%s'; %s"):format(item, words.hint(item, names))
+    else
+      rest[#rest + 1] = item
+    end
+    i = i + 1
+  end
+  parsed.targets = rest
+  return parsed
+end
+
+local function defaults(o, command)
+  o.command = command
+  o.devices = o.devices or { "cpu" }
+  o.seed = o.seed or 0
+  o.jobs = o.jobs or core.cpus()
+  o.timeout = o.timeout or 60.0
+  o.progress = not o.quiet and core.isatty(2)
+  if o.trace and o.resume then return "--trace and --resume exclude each other" end
+  if #o.targets == 0 and (command == "run" or command == "calibrate" or command == "list") then
+    local root = require("kc.paths").default_contracts()
+    if not root then return "no contracts directory here; name a contract, a suite or a directory" end
+    o.targets = { root }
+  end
+end
+
+local function wants_color(o)
+  if o.color == "always" then return true end
+  if o.color == "never" or (os.getenv("NO_COLOR") or "") ~= "" then return false end
+  return core.isatty(1)
+end
+
+-- ---- reports ----------------------------------------------------------------------------------------------------------------
+
+local function reports_of(o)
+  local function to_stdout(s) io.stdout:write(s) end
+  local list = { require("kc.report." .. (o.format or "text")).new(to_stdout, { color = wants_color(o), quiet = o.quiet }) }
+  if not o.report then return list end
+  local format = ({ json = "json", txt = "text" })[o.report:match("%.([^./]*)$") or ""]
+  if not format then return nil, ("option '--report': expected a file called .json or .txt, got '%s'"):format(o.report) end
+  local file, message = io.open(o.report, "wb")
+  if not file then return nil, "cannot write the report: " .. message, 4 end
+  list[2] = require("kc.report." .. format).new(function(s) file:write(s) end, { color = false })
+  list.file = file
+  return list
+end
+
+-- ---- commands ---------------------------------------------------------------------------------------------------------------
+
+local handlers = {}
+
+local function judge(o)
+  if o.list then return require("kc.run").list(o, function(s) io.stdout:write(s) end) end
+  local reports, message, code = reports_of(o)
+  if not reports then
+    usage_error(message)
+    return code or USAGE
+  end
+  local result = require("kc.run").execute(o, reports)
+  if reports.file and not reports.file:close() then
+    io.stderr:write("kc: cannot write the report '", o.report, "'\n")
+    if result ~= 1 and result < 64 then result = 4 end
+  end
+  require("kc.cache").trim(require("kc.cache").LIMIT)
+  return result
+end
+
+handlers.run, handlers.calibrate = judge, judge
+
+function handlers.list(o) return require("kc.run").list(o, function(s) io.stdout:write(s) end) end
+
+function handlers.explain(o)
+  if #o.targets ~= 1 then return usage_error("explain: expected one contract, got " .. #o.targets) end
+  local reply = require("kc.run").ask(o, { cmd = "explain", target = o.targets[1], clause = o.clause,
+                                           roots = require("kc.paths").contract_roots() })
+  if reply.error then
+    io.stderr:write("kc: ", reply.error, "\n")
+    return (reply.code == "usage" or reply.code == "contract") and USAGE or 4
+  end
+  io.stdout:write(reply.text)
   return 0
+end
+
+function handlers.devices(o)
+  local reply = require("kc.run").ask(o, { cmd = "devices" })
+  if reply.error then
+    io.stderr:write("kc: ", reply.error, "\n")
+    return 4
+  end
+  for _, row in ipairs(reply.devices) do
+    if row.fingerprint then
+      local f = row.fingerprint
+      io.stdout:write(("%-8s %s, %s; %s; %s; denormals %s, contraction %s\n"):format(row.name, f.name, f.arch, f.driver, f.compiler,
+        f.denormals_kept and "kept" or "flushed", f.contracts and "on" or "off"))
+    else
+      io.stdout:write(("%-8s absent: %s\n"):format(row.name, row.why))
+    end
+  end
+  return 0
+end
+
+function handlers.replay(o)
+  if #o.targets ~= 1 then return usage_error("replay: expected one token, got " .. #o.targets) end
+  o.token = o.targets[1]
+  local reports, message = reports_of(o)
+  if not reports then return usage_error(message) end
+  return require("kc.run").replay(o, reports)
+end
+
+function handlers.cache(o)
+  local cache = require "kc.cache"
+  if o.targets[1] and o.targets[1] ~= "clear" then
+    return usage_error(("cache: expected nothing or 'clear', got '%s'"):format(o.targets[1]))
+  end
+  if o.targets[1] then io.stdout:write(("removed %d files\n"):format(cache.trim(0))) end
+  local bytes, files = cache.size()
+  io.stdout:write(("%s: %d files, %.1f MiB of at most %.0f MiB\n"):format(require("kc.paths").cache() or "no cache", files,
+    bytes / 2^20, cache.LIMIT / 2^20))
+  return 0
+end
+
+function handlers.help(o)
+  local help = require "kc.help"
+  if not o.targets[1] then
+    io.stdout:write(help_text(), "\n", help.overview())
+    return 0
+  end
+  local doc, message = help.text(o.targets[1])
+  if not doc then return usage_error(message) end
+  io.stdout:write(doc)
+  return 0
+end
+
+-- ---- scripts ----------------------------------------------------------------------------------------------------------------
+
+-- A script is a judge: it sees kc and help as globals. os.exit works; an error prints its traceback and gives 4.
+local function run_chunk(chunk, message, argv, from)
+  if not chunk then
+    io.stderr:write("kc: ", message, "\n")
+    return USAGE
+  end
+  local kc = require "kc"
+  _G.kc = kc
+  function _G.help(topic) return require("kc.help").help(topic) end
+  _G.arg = { [0] = argv[from] }
+  table.move(argv, from + 1, #argv, 1, _G.arg)
+  local ok, result = xpcall(chunk, function(e)
+    return type(e) == "string" and debug.traceback(e, 2) or tostring(e)
+  end, table.unpack(_G.arg))
+  if not ok then
+    io.stderr:write("kc: ", result, "\n")
+    return 4
+  end
+  return math.type(result) == "integer" and result or 0
+end
+
+local function run_stdin(argv, from)
+  local code = io.read("a")
+  return run_chunk(load((code:gsub("^#[^\n]*", "")), "=stdin"), "cannot read stdin", argv, from)
+end
+
+local function script(argv)
+  local first = argv[1]
+  if first == "-e" then
+    if not argv[2] then return usage_error("-e needs code") end
+    local chunk, message = load(argv[2], "=-e")
+    return run_chunk(chunk, message, argv, 2)
+  end
+  if first == "-" then return run_stdin(argv, 1) end
+  local chunk, message = loadfile(first)
+  return run_chunk(chunk, message, argv, 1)
+end
+
+local function unknown(word)
+  local known = {}
+  for i, row in ipairs(commands) do known[i] = row[1] end
+  if word:match("^%-") then return usage_error(("unknown option '%s'; %s"):format(word, words.hint(word, names))) end
+  return usage_error(("no command and no file is called '%s'; %s"):format(word, words.hint(word, known)))
+end
+
+local function command(argv)
+  local o, message = parse(argv, 2)
+  if not o then return usage_error(message) end
+  if o.help then
+    io.stdout:write(help_text())
+    return 0
+  end
+  if o.version then
+    io.stdout:write("kc ", core.version, "\n")
+    return 0
+  end
+  message = defaults(o, argv[1])
+  if message then return usage_error(message) end
+  return handlers[argv[1]](o)
+end
+
+--- Entry point of the program kc.
+---@param argv table
+---@return integer exit code
+function M.main(argv)
+  local first = argv[1]
+  if first == "--role=judge" then return require("kc.judge").main(argv) end
+  if first == nil then
+    if not core.isatty(0) then return run_stdin(argv, 0) end
+    io.stdout:write(help_text())
+    return 0
+  end
+  if handlers[first] then return command(argv) end
+  if first == "--help" or first == "-h" or first == "--version" then
+    return command { "help", first }
+  end
+  if first == "-e" or first == "-" then return script(argv) end
+  local stat = core.stat(first)
+  if stat and stat.type == "file" then return script(argv) end
+  return unknown(first)
 end
 
 return M

@@ -65,7 +65,17 @@ function commands.devices(self)
 end
 
 function commands.explain(self, request)
-  return { text = require("kc.explain").contract(self:load(request.path), request.clause) }
+  local texts = {}
+  for i, path in ipairs(limit.call(self.limit, "looking for contracts", plan.files, { request.target }, request.roots)) do
+    texts[i] = require("kc.explain").contract(self:load(path), request.clause)
+  end
+  return { text = table.concat(texts, "\n") }
+end
+
+function commands.fingerprints(self, request)
+  local list = {}
+  for i, device in ipairs(request.devices) do list[i] = self:fingerprint(device) end
+  return { fingerprints = list }
 end
 
 function commands.calibrate(self, request)

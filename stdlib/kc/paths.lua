@@ -33,4 +33,12 @@ function M.contract_roots()
   return { "contracts", bin .. "/../contracts", bin .. "/../share/kc/contracts" }
 end
 
+--- The contracts shipped with kc: ./contracts, or those installed beside the program; nil when there are none.
+function M.default_contracts()
+  for _, root in ipairs(M.contract_roots()) do
+    local stat = core.stat(root)
+    if stat and stat.type == "directory" then return root end
+  end
+end
+
 return M

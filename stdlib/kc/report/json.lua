@@ -25,6 +25,12 @@ function Report:states(record) self:calibration(record) end
 --- One result.
 function Report:result(r) table.insert(self.document.results, r) end
 
+--- A replayed sample: whether the bits are those of the recorded run.
+function Report:replayed(_, _, same)
+  self.document.same_bits = same
+  self.write(json.encode(self.document) .. "\n")
+end
+
 --- Writes the document.
 function Report:summary(counts, _, seconds)
   self.document.counts, self.document.seconds = counts, seconds

@@ -70,6 +70,18 @@ function Report:result(r)
   if r.replay then self.write(("             kc replay %s\n"):format(r.replay)) end
 end
 
+--- A replayed sample: whether the bits are those of the recorded run.
+function Report:replayed(r, sample, same)
+  if sample then
+    self.write(("sample %d, %s on %s: %s\n"):format(sample.index, sample.label, r.device, sample.text or ""))
+    if sample.worst_at then
+      self.write(("  output %s element %d: got %.9g (code %s), exact value in [%a, %a]\n"):format(sample.worst_at.output,
+        sample.worst_at.element, sample.worst_at.got, sample.worst_at.code, sample.worst_at.lo, sample.worst_at.hi))
+    end
+  end
+  self.write(same and "the same bits as recorded\n" or "other bits than recorded: the candidate is not deterministic\n")
+end
+
 --- The last line.
 function Report:summary(counts, order, seconds)
   local parts = {}

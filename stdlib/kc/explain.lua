@@ -1,0 +1,85 @@
+---@module kc.explain
+-- A contract as prose.
+local protocol = require "kc.protocol"
+local M = {}
+
+local function list(items, text)
+  local out = {}
+  for i, item in ipairs(items) do out[i] = text and text(item) or tostring(item) end
+  return table.concat(out, ", ")
+end
+
+local function tensor(t) return ("%s: %s[%s]"):format(t.name, t.format, list(t.dims)) end
+
+local function domain(name, d)
+  if d.kind == "range" then return ("%s from %d to %d"):format(name, d.lo, d.hi) end
+  return ("%s one of %s"):format(name, list(d.sizes))
+end
+
+local parts = {}
+
+function parts.identifier(c) return ("%s, version %s, of class %s"):format(c.identifier.name, c.identifier.version, c.identifier.class) end
+
+function parts.scope(c)
+  local shapes = {}
+  for i, name in ipairs(c.scope.dims) do shapes[i] = domain(name, c.scope.shapes[name]) end
+  return ("%s from %s to %s, for %s"):format(c.scope.operation, list(c.scope.inputs, tensor), list(c.scope.outputs, tensor),
+    table.concat(shapes, ", "))
+end
+
+local function function_text(f)
+  local info = debug.getinfo(f, "S")
+  local path = info.source:match("^@(.*)")
+  local text = path and require("kc.loader").read(path)
+  if not text then return info.short_src end
+  local lines, number = {}, 0
+  for line in (text .. "\n"):gmatch("(.-)\n") do
+    number = number + 1
+    if number >= info.linedefined and number <= info.lastlinedefined then lines[#lines + 1] = line:match("^%s*(.-)%s*$") end
+  end
+  return table.concat(lines, " ")
+end
+
+function parts.precondition(c) return function_text(c.precondition) end
+function parts.postcondition(c) return function_text(c.postcondition) end
+function parts.tolerance(c) return tostring(c.tolerance) end
+
+function parts.oracle(c)
+  return list(c.scope.outputs, function(output) return ("%s = %s"):format(output.name, tostring(c.oracle[output.name])) end)
+end
+
+function parts.protocol(c)
+  local p = c.protocol
+  local samples, complete = protocol.samples(c, 0)
+  return ("%d %ss or more of each of %s; %d repeat%s, statistic %s, pass when %s; at most %.0f %% vacuous; %d launches under seed 0%s")
+    :format(p.samples, p.judged, list(p.inputs), p.repeats, p.repeats == 1 and "" or "s", p.statistic, p.pass, 100 * p.vacuous,
+      #samples, complete and "" or ", which the budget cuts short")
+end
+
+function parts.signature(c) return c.signature.pattern end
+
+function parts.calibration(c)
+  local k = c.calibration
+  local function name(item) return item.name end
+  return ("baseline %s; bad %s; good %s; probes %s; functional test %s with rtol %g and atol %g"):format(k.baseline.name,
+    list(k.bad, name), list(k.good, name), list(k.probes), list(k.functional.inputs), k.functional.rtol, k.functional.atol)
+end
+
+--- A contract as prose: all clauses, or one.
+---@param loaded table
+---@param clause string|nil
+---@return string text
+function M.contract(loaded, clause)
+  local clauses = require("kc.contract").clauses
+  local c = loaded.contract
+  if clause and not parts[clause] then
+    error({ code = "usage", message = ("no clause '%s'; %s"):format(clause, require("kc.words").hint(clause, clauses)) }, 0)
+  end
+  local lines = { ("%s %s  (%s)"):format(c.id, c.identifier.version, loaded.path) }
+  for _, name in ipairs(clauses) do
+    if not clause or clause == name then lines[#lines + 1] = ("%-14s %s"):format(name, parts[name](c)) end
+  end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+return M

@@ -1,0 +1,63 @@
+---@module kc
+-- help(): prints the comment that documents a function. The texts are collected from all sources when kc is built.
+local words = require "kc.words"
+local M = {}
+
+local function index() return require "kc.docs" end
+
+local function resolve(name)
+  local value = name:sub(1, 5) == "core." and require "kc.core" or require "kc"
+  for part in name:gsub("^%w+[.:]?", "", 1):gmatch("[%w_]+") do
+    if type(value) ~= "table" then return nil end
+    local ok, item = pcall(function() return value[part] end)
+    if not ok then return nil end
+    value = item
+  end
+  return value
+end
+
+local function find(topic)
+  local names = {}
+  for _, row in ipairs(index()) do
+    if row.name == topic or row.name == "kc." .. tostring(topic) then return row end
+    if type(topic) == "function" and rawequal(resolve(row.name), topic) then return row end
+    names[#names + 1] = row.name
+  end
+  return nil, names
+end
+
+--- Text of the documentation of a function, or of what is called `topic`; nil and a message when there is none.
+---@param topic function|string
+---@return string|nil text, string|nil message
+function M.text(topic)
+  local row, names = find(topic)
+  if row then return ("%s%s\n\n%s\n"):format(row.name, row.args, row.doc) end
+  if type(topic) == "string" then return nil, ("no documentation of '%s'; %s"):format(topic, words.nearest(topic, names) and
+    words.hint(topic, names) or "see help()") end
+  return nil, "no documentation of a " .. type(topic)
+end
+
+--- All documented names that begin with `kc.`, one a line with their first sentence.
+---@return string text
+function M.overview()
+  local lines = {}
+  for _, row in ipairs(index()) do
+    if row.name:match("^kc%.[%w_]+$") or row.name:match("^kc%.tolerance%.") or row.name:match("^kc%.sample%.") then
+      lines[#lines + 1] = ("%-28s %s"):format(row.name, row.doc:match("^[^\n]*"))
+    end
+  end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+--- Prints the documentation of a function, or of what is called `topic`; without a topic, an overview.
+---@param topic function|string|nil
+function M.help(topic)
+  if topic == nil then
+    io.write(M.overview())
+    return
+  end
+  local text, message = M.text(topic)
+  io.write(text or message .. "\n")
+end
+
+return M

@@ -1,0 +1,350 @@
+---@module kc.run
+-- Commands that judge: run, calibrate, list. From a plan to tasks for judges, results in plan order, the trace, the exit code.
+local core = require "kc.core"
+local paths = require "kc.paths"
+local supervisor = require "kc.supervisor"
+local trace = require "kc.trace"
+local verdict = require "kc.verdict"
+local M = {}
+
+local Run = {}
+Run.__index = Run
+
+local function new(options)
+  return setmetatable({ options = options, counts = {}, state = {}, started = core.clock(), slots = {}, shown = 0, groups = {},
+                        total = 0, finished = 0 }, Run)
+end
+
+local function complain(text) io.stderr:write("kc: ", text, "\n") end
+
+-- ---- planning ---------------------------------------------------------------------------------------------------------------
+
+function Run:refused(reply, path)
+  complain(reply.error)
+  if reply.code == "usage" or reply.code == "contract" then self.state.usage = true
+  elseif reply.code == "interrupted" then self.state.interrupted = true
+  else self.state.host = true end
+  self.broken = self.broken or path
+end
+
+-- Contracts and cells of every file; a file that does not load is reported and the others go on.
+function Run:plan()
+  local o = self.options
+  local reply = self.supervisor:ask { cmd = "files", targets = o.targets, roots = paths.contract_roots() }
+  if reply.error then
+    self:refused(reply)
+    return nil
+  end
+  local plans, queue = {}, {}
+  for i, path in ipairs(reply.files) do
+    queue[i] = { request = { cmd = "plan", path = path, devices = o.devices, filter = o.filter, impl = o.impl }, done = function(answer)
+      if answer.error then self:refused(answer, path) else plans[i] = answer end
+    end }
+  end
+  if not self.supervisor:work(queue) then
+    self.state.interrupted = true
+    return nil
+  end
+  local list = {}
+  for i = 1, #reply.files do
+    if plans[i] and plans[i].contract then list[#list + 1] = plans[i] end
+  end
+  return list
+end
+
+-- ---- results, shown in plan order as soon as those before are there ---------------------------------------------------------
+
+function Run:write_trace(row)
+  if not self.trace then return end
+  local ok, message = self.trace:add(row)
+  if not ok and not self.state.trace_failed then
+    self.state.trace_failed, self.state.host = true, true
+    complain(message)
+  end
+end
+
+function Run:show()
+  while self.slots[self.shown + 1] and self.slots[self.shown + 1].ready do
+    self.shown = self.shown + 1
+    local slot = self.slots[self.shown]
+    for _, report in ipairs(self.reports) do
+      if slot.record then report[self.options.command == "calibrate" and "states" or "calibration"](report, slot.record, slot.cached) end
+      if slot.result then report:result(slot.result) end
+    end
+  end
+end
+
+function Run:settle(slot, result)
+  slot.result, slot.ready = result, true
+  self.finished = self.finished + 1
+  self.counts[result.verdict.name] = (self.counts[result.verdict.name] or 0) + 1
+  if not slot.resumed then
+    result.type = "measurement"
+    self:write_trace(result)
+  end
+  self:show()
+end
+
+local function bare(cell, seed, v)
+  return { contract = cell.contract, path = cell.path, digest = cell.digest, implementation = cell.implementation, role = cell.role,
+           device = cell.device, seed = seed, verdict = v }
+end
+
+-- What a judge's failure means for the cell.
+function Run:failed(cell, reply)
+  if reply.code ~= "contract" and reply.code ~= "digest" then self.state.host = true end
+  if reply.code == "contract" then self.state.usage = true end
+  return bare(cell, self.options.seed, verdict.new("unknown", reply.error))
+end
+
+-- ---- tasks --------------------------------------------------------------------------------------------------------------------
+
+function Run:cell_task(cell, slot)
+  local o = self.options
+  return { request = { cmd = "cell", path = cell.path, digest = cell.digest, implementation = cell.implementation,
+                       device = cell.device, seed = o.seed, timeout = o.timeout }, done = function(reply)
+    self:settle(slot, reply.result or self:failed(cell, reply))
+  end }
+end
+
+local function unusable(record)
+  if record.blocked == "absent" then return "unknown", "calibration could not run: " .. record.reasons[1], true end
+  return "mistrusted", ("not calibrated: %s"):format(record.reasons[1])
+end
+
+-- After calibration a contract's cells are queued, or settled at once when it cannot be trusted.
+function Run:calibrated(group, reply)
+  local o = self.options
+  if reply.error then
+    complain(reply.error)
+    group.slot.ready = true
+    for _, item in ipairs(group.items) do self:settle(item.slot, self:failed(item.cell, reply)) end
+    return
+  end
+  local record = reply.record
+  group.slot.record, group.slot.cached, group.slot.ready = record, reply.cached, true
+  if not reply.cached or not o.resume then
+    record.type = "calibration"
+    self:write_trace(record)
+  end
+  if not record.ok and o.command == "calibrate" then self.counts.mistrusted = (self.counts.mistrusted or 0) + 1 end
+  if record.ok and o.command == "calibrate" then self.counts.held = (self.counts.held or 0) + 1 end
+  self:show()
+  for _, item in ipairs(group.items) do
+    if record.ok then
+      self.queue[#self.queue + 1] = self:cell_task(item.cell, item.slot)
+    else
+      local name, reason, host = unusable(record)
+      self.state.host = self.state.host or host
+      self:settle(item.slot, bare(item.cell, o.seed, verdict.new(name, reason)))
+    end
+  end
+end
+
+function Run:calibration_task(group)
+  local o = self.options
+  return { request = { cmd = "calibrate", path = group.path, device = group.device, seed = o.seed, timeout = o.timeout,
+                       cached = o.command ~= "calibrate" }, done = function(reply) self:calibrated(group, reply) end }
+end
+
+function Run:add_slot()
+  local slot = {}
+  self.slots[#self.slots + 1] = slot
+  return slot
+end
+
+-- One group for each contract and device: its calibration, then its cells; cells that a resumed trace holds are settled from it.
+function Run:prepare(plans)
+  self.queue = {}
+  for _, plan in ipairs(plans) do
+    for _, device in ipairs(self.options.devices) do
+      local group = { path = plan.contract.path, device = device, items = {}, slot = self:add_slot() }
+      for _, cell in ipairs(self.options.command == "calibrate" and {} or plan.cells) do
+        if cell.device == device then
+          local slot = self:add_slot()
+          self.total = self.total + 1
+          cell.seed = self.options.seed
+          local known = self.trace and self.trace.done[trace.key(cell)]
+          slot.resumed = known ~= nil
+          if known then self:settle(slot, known) else group.items[#group.items + 1] = { cell = cell, slot = slot } end
+        end
+      end
+      if #group.items > 0 or self.options.command == "calibrate" then
+        self.queue[#self.queue + 1] = self:calibration_task(group)
+      else
+        group.slot.ready = true
+      end
+    end
+  end
+end
+
+-- ---- environment, trace and reports -------------------------------------------------------------------------------------------
+
+function Run:environment()
+  local facts = core.uname()
+  local o = self.options
+  local described = {}
+  local reply = self.supervisor:ask { cmd = "fingerprints", devices = o.devices }
+  if reply.error then return nil, reply end
+  for i, f in ipairs(reply.fingerprints) do
+    described[i] = ("%s: %s, %s, %s"):format(o.devices[i], f.name, f.driver, f.compiler ~= "" and f.compiler or "no compiler")
+  end
+  return { type = "environment", schema = trace.SCHEMA, kc = core.version, seed = o.seed, devices = described, timeout = o.timeout,
+           fingerprints = reply.fingerprints, system = ("%s %s %s"):format(facts.sysname, facts.release, facts.machine),
+           time = ("%.0f"):format(core.realtime()), targets = o.targets }
+end
+
+function Run:open_trace(env)
+  local o = self.options
+  if not (o.trace or o.resume) then return true end
+  local message
+  if o.resume then self.trace, message = trace.resume(o.resume) else self.trace, message = trace.create(o.trace) end
+  if not self.trace then
+    complain(message)
+    self.state.host = true
+    return false
+  end
+  if not o.resume then self:write_trace(env) end
+  return true
+end
+
+local function eta(self)
+  local spent = core.clock() - self.started
+  if self.finished == 0 then return "" end
+  return (", about %.0f s left"):format(spent / self.finished * (self.total - self.finished))
+end
+
+-- One line on a terminal's stderr, rewritten in place.
+function Run:progress(judges)
+  local what = {}
+  for _, judge in ipairs(judges) do
+    local r = judge.task and judge.task.request
+    if r and r.path then what[#what + 1] = ("%s %s"):format(r.cmd, r.implementation or r.path:match("([^/]+)/[^/]*$") or r.path) end
+  end
+  local line = ("[%d/%d] %s%s"):format(self.finished, self.total, table.concat(what, ", "), eta(self))
+  io.stderr:write("\r\27[K", line:sub(1, core.columns(2) - 1))
+end
+
+function Run:execute()
+  local env, failure = self:environment()
+  if not env then
+    self:refused(failure)
+    return
+  end
+  local plans = self:plan()
+  if not plans or not self:open_trace(env) then return end
+  for _, report in ipairs(self.reports) do report:environment(env) end
+  self:prepare(plans)
+  if not self.supervisor:work(self.queue) then self.state.interrupted = true end
+end
+
+--- Runs `run` or `calibrate`.
+---@param options table from the command line
+---@param reports table list of report objects
+---@return integer exit code
+function M.execute(options, reports)
+  local self = new(options)
+  self.reports = reports
+  local tty = options.progress
+  self.supervisor = supervisor.new { jobs = options.jobs, timeout = options.timeout, verbose = options.verbose,
+                                     progress = tty and function(judges) self:progress(judges) end or nil }
+  local ok, message = xpcall(Run.execute, debug.traceback, self)
+  self.supervisor:close()
+  if tty then io.stderr:write("\r\27[K") end
+  if not ok then
+    complain(message)
+    self.state.host = true
+  end
+  return self:conclude()
+end
+
+function Run:conclude()
+  local code = verdict.exit_code(self.counts, self.state)
+  local seconds = core.clock() - self.started
+  if self.finished > 0 or next(self.counts) then
+    for _, report in ipairs(self.reports) do report:summary(self.counts, verdict.order, seconds) end
+  elseif code == verdict.exit.nothing then
+    complain("nothing was selected")
+  end
+  if not self.trace then return code end
+  if self.state.interrupted then
+    self.trace:close()
+    complain(("interrupted; go on with: kc run --resume %s"):format(self.trace.path))
+    return code
+  end
+  local ok, message = self.trace:finish { counts = self.counts, exit = code, seconds = seconds }
+  if not ok and not self.state.trace_failed then
+    complain(message)
+    self.state.host = true
+    code = verdict.exit_code(self.counts, self.state)
+  end
+  return code
+end
+
+--- Lists contracts and their implementations without running anything.
+---@param options table
+---@param write function
+---@return integer exit code
+function M.list(options, write)
+  local self = new(options)
+  self.supervisor = supervisor.new { jobs = 1, timeout = options.timeout, verbose = options.verbose }
+  local plans = self:plan()
+  self.supervisor:close()
+  for _, plan in ipairs(plans or {}) do
+    local c = plan.contract
+    write(("%s %s  %s\n  %s\n"):format(c.id, c.version, c.path, c.tolerance))
+    for _, item in ipairs(c.implementations) do write(("    %-9s %s\n"):format(item.role, item.name)) end
+  end
+  if self.state.interrupted or self.state.usage or self.state.host then return verdict.exit_code({}, self.state) end
+  if #plans == 0 then
+    complain("nothing was selected")
+    return verdict.exit.nothing
+  end
+  return 0
+end
+
+--- Replays one result: the same inputs, the same bits.
+---@param options table {token=, force=}
+---@param reports table
+---@return integer exit code
+function M.replay(options, reports)
+  local fields, message = require("kc.replay").parse(options.token)
+  if not fields then
+    complain(message)
+    return verdict.exit.usage
+  end
+  local self = new(options)
+  self.supervisor = supervisor.new { jobs = 1, timeout = options.timeout, verbose = options.verbose }
+  local reply = self.supervisor:ask { cmd = "cell", path = fields.path, implementation = fields.implementation, device = fields.device,
+                                      seed = fields.seed, sample = fields.sample, timeout = options.timeout,
+                                      digest = not options.force and fields.digest or nil }
+  self.supervisor:close()
+  if reply.error then
+    self:refused(reply)
+    if reply.code == "digest" then
+      complain "replay it all the same with --force"
+      self.state.usage = true
+    end
+    return verdict.exit_code({}, self.state)
+  end
+  local r = reply.result
+  local sample = r.samples[1]
+  local same = sample and (sample.digest or "-"):sub(1, 12) == fields.output
+  for _, report in ipairs(reports) do report:result(r) end
+  for _, report in ipairs(reports) do report:replayed(r, sample, same) end
+  if not same then return verdict.exit.undecided end
+  return verdict.exit_code({ [r.verdict.name] = 1 }, {})
+end
+
+--- Asks one judge one question (explain, devices).
+---@param options table
+---@param request table
+---@return table reply
+function M.ask(options, request)
+  local s = supervisor.new { jobs = 1, timeout = options.timeout, verbose = options.verbose }
+  local reply = s:ask(request)
+  s:close()
+  return reply
+end
+
+return M
