@@ -33,7 +33,9 @@ static void agree(agreement *a, bool possible, kc_truth answer) {
   a->any = true;
 }
 
-static kc_truth either(kc_truth a, kc_truth b) { return a > b ? a : b; }
+static kc_truth either(kc_truth a, kc_truth b) {
+  return a > b ? a : b;
+}
 
 double kc_decision_anchor(const kc_format *f, double y, double *rest) {
   *rest = 0;
@@ -82,15 +84,19 @@ static double units_up(double n, double u) {
 /* Smallest and largest value that the tolerance can have over the bounds of |y*|. */
 static kc__bounds allowed_of(const kc_format *f, kc__bounds m, const kc_tolerance *t, double allowed) {
   switch ((kc_tol_kind)t->kind) {
-  case KC_TOL_EXACT: return (kc__bounds){0, 0};
+  case KC_TOL_EXACT:
+    return (kc__bounds){0, 0};
   case KC_TOL_ULP: {
     double u = kc_ulp_at(f, m.lo < DBL_MAX ? m.lo : DBL_MAX);
     if (m.lo == m.hi) return (kc__bounds){units_down(t->value, u), units_up(t->value, u)};
     return (kc__bounds){units_down(t->value, u), units_up(t->value, kc_ulp_at(f, m.hi < DBL_MAX ? m.hi : DBL_MAX))};
   }
-  case KC_TOL_ABS: return (kc__bounds){t->value, t->value};
-  case KC_TOL_REL: return (kc__bounds){kc__mul_down(t->value, m.lo), kc__mul_up(t->value, m.hi)};
-  case KC_TOL_GIVEN: break;
+  case KC_TOL_ABS:
+    return (kc__bounds){t->value, t->value};
+  case KC_TOL_REL:
+    return (kc__bounds){kc__mul_down(t->value, m.lo), kc__mul_up(t->value, m.hi)};
+  case KC_TOL_GIVEN:
+    break;
   }
   if (!(allowed >= 0)) return (kc__bounds){0, KC__INF}; /* a formula that gave NaN allows nothing to be said */
   return (kc__bounds){allowed, allowed};
@@ -110,10 +116,14 @@ static kc_truth flushable(const element *e) {
 }
 
 /* With these tolerances an output of the wrong sign of zero is wrong whatever its distance. */
-static bool signs_matter(const kc_tolerance *t) { return t->kind != KC_TOL_ABS && t->kind != KC_TOL_GIVEN; }
+static bool signs_matter(const kc_tolerance *t) {
+  return t->kind != KC_TOL_ABS && t->kind != KC_TOL_GIVEN;
+}
 
 /* Largest finite number of the format; for signed integers the smallest lies one further down. */
-static double largest(const kc_format *f) { return kc_decode(f, f->max_code); }
+static double largest(const kc_format *f) {
+  return kc_decode(f, f->max_code);
+}
 
 /* Does the format lack what the exact value needs, so that its conversion rule, which no tolerance declares, makes the output. */
 static bool undeclared_conversion(const element *e, kc__bounds v) {
@@ -200,7 +210,8 @@ kc_element_decision kc__decide_value(const kc_format *f, double y, kc_class foun
   bool finite_known = x->classes & (FINITES | ZEROS);
   element e = {.f = f, .t = t, .y = y, .found = found, .classes = x->classes};
   if (finite_known) {
-    if (!(x->value.lo <= x->value.hi) || !(x->difference.lo <= x->difference.hi)) return (kc_element_decision){.ratio_hi = KC__INF, .error_hi = KC__INF};
+    if (!(x->value.lo <= x->value.hi) || !(x->difference.lo <= x->difference.hi))
+      return (kc_element_decision){.ratio_hi = KC__INF, .error_hi = KC__INF};
     e.magnitude = magnitude_of(x->value);
     e.error = found == KC_NAN ? (kc__bounds){KC__INF, KC__INF} : error_of(x->difference, found);
     e.allowed = allowed_of(f, e.magnitude, t, allowed);

@@ -38,7 +38,9 @@ static inline double kc__of_bits(uint64_t u) {
 }
 
 /* 2^e for -1022 <= e <= 1023. */
-static inline double kc__pow2(int e) { return kc__of_bits((uint64_t)(e + 1023) << 52); }
+static inline double kc__pow2(int e) {
+  return kc__of_bits((uint64_t)(e + 1023) << 52);
+}
 
 /* The next double above; +inf and NaN stay, -inf gives -DBL_MAX. */
 static inline double kc__up(double x) {
@@ -47,7 +49,9 @@ static inline double kc__up(double x) {
   return kc__of_bits(x > 0 ? kc__bits(x) + 1 : kc__bits(x) - 1);
 }
 
-static inline double kc__down(double x) { return -kc__up(-x); }
+static inline double kc__down(double x) {
+  return -kc__up(-x);
+}
 
 /* a - b rounded down; -inf where nothing better is known (inf - inf). */
 static inline double kc__sub_down(double a, double b) {
@@ -59,7 +63,9 @@ static inline double kc__sub_down(double a, double b) {
 }
 
 /* a - b rounded up. */
-static inline double kc__sub_up(double a, double b) { return -kc__sub_down(b, a); }
+static inline double kc__sub_up(double a, double b) {
+  return -kc__sub_down(b, a);
+}
 
 /* a * b rounded up and down, for a, b >= 0; 0 * inf is 0 below and inf above. */
 static inline double kc__mul_up(double a, double b) {
