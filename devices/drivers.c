@@ -1,0 +1,6 @@
+/* drivers.c - the table of device backends: one row each. */
+#include "drivers.h"
+
+#include "cpu.h"
+
+const kc_driver *const kc_drivers[] = {&kc_driver_cpu, NULL};

@@ -1,0 +1,1 @@
+/* kc_cpu.h - the portable dialect on the cpu device. */
