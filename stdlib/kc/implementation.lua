@@ -91,7 +91,8 @@ function M.implementation(options) return build("lua", "kc.implementation", opti
 --- True for a value made by this module.
 function M.is(value) return type(value) == "table" and schema[rawget(value, "kind") or ""] ~= nil end
 
--- Implementations that must be rejected by every contract: they show that it is not vacuous. The judge makes their outputs itself.
+-- Implementations that must be rejected by every contract: they show that it is not vacuous. The judge makes their outputs
+-- itself.
 M.vacuous = { "zeros", "nan", "constant", "copy", "unwritten" }
 
 --- The five vacuous implementations.

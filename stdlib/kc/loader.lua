@@ -8,7 +8,7 @@ local allowed = { "assert", "error", "ipairs", "next", "pairs", "pcall", "select
 
 local function copy(library, without)
   local out = {}
-  for key, value in next, library do out[key] = value end
+  for key, value in next, library do out[key] = value end -- a copy
   for _, key in ipairs(without or {}) do out[key] = nil end
   return out
 end

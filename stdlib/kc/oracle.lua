@@ -22,8 +22,8 @@ for _, row in ipairs(core.oracles and core.oracles() or {}) do core_arity[row.na
 ---@return table names
 function M.names()
   local all = {}
-  for name in next, exact_arity do all[name] = true end
-  for name in next, core_arity do all[name] = true end
+  for name in next, exact_arity do all[name] = true end -- sorted below
+  for name in next, core_arity do all[name] = true end -- sorted below
   return words.keys(all)
 end
 

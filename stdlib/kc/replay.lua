@@ -1,5 +1,6 @@
 ---@module kc.replay
--- The token that replays one result bit for bit: contract file, implementation, device, seed, sample, digest of the contract and of
+-- The token that replays one result bit for bit: contract file, implementation, device, seed, sample, digest of the
+-- contract and of
 -- the outputs. Fields are joined by ':' and hold only characters that no shell interprets.
 local M = {}
 

@@ -97,7 +97,8 @@ function Run:failed(cell, reply)
   return bare(cell, self.options.seed, verdict.new("unknown", reply.error))
 end
 
--- ---- tasks --------------------------------------------------------------------------------------------------------------------
+-- ---- tasks
+-- --------------------------------------------------------------------------------------------------------------------
 
 function Run:cell_task(cell, slot)
   local o = self.options
@@ -153,7 +154,8 @@ function Run:add_slot()
   return slot
 end
 
--- One group for each contract and device: its calibration, then its cells; cells that a resumed trace holds are settled from it.
+-- One group for each contract and device: its calibration, then its cells; cells that a resumed trace holds are settled
+-- from it.
 function Run:prepare(plans)
   self.queue = {}
   for _, plan in ipairs(plans) do
@@ -178,7 +180,8 @@ function Run:prepare(plans)
   end
 end
 
--- ---- environment, trace and reports -------------------------------------------------------------------------------------------
+-- ---- environment, trace and reports
+-- -------------------------------------------------------------------------------------------
 
 function Run:environment()
   local facts = core.uname()

@@ -1,5 +1,6 @@
 ---@module kc.supervisor
--- Role supervisor: starts, feeds, reaps and kills judges; writes the trace; shows progress. It runs no contract and no candidate.
+-- Role supervisor: starts, feeds, reaps and kills judges; writes the trace; shows progress. It runs no contract and no
+-- candidate.
 local core = require "kc.core"
 local wire = require "kc.wire"
 local M = {}
