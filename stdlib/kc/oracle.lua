@@ -34,7 +34,9 @@ function M.exact_names() return words.keys(exact_arity) end
 local function arity(name) return exact_arity[name] or core_arity[name] end
 
 --- True for an oracle description.
-function M.is(value) return type(value) == "table" and type(rawget(value, "operation")) == "string" and rawget(value, "arguments") ~= nil end
+function M.is(value)
+  return type(value) == "table" and type(rawget(value, "operation")) == "string" and rawget(value, "arguments") ~= nil
+end
 
 local function describe(name, ...)
   local arguments, params = { ... }, {}
