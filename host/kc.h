@@ -120,8 +120,9 @@ KC_API kc_class kc_classify_double(double x);
 KC_API const char *kc_class_name(kc_class c);
 
 /** A finite or special value taken apart: class, and for finite non-zero values |x| = sig * 2^exp with sig != 0;
- * `sticky` says that a non-zero remainder smaller than one unit of sig was cut off. Every conversion, from a double or
- * from an MPFR number, goes through this one struct, so that it rounds once. */
+ * `sticky` says that a non-zero remainder smaller than one unit of sig was cut off (sig must then have at least two bits more
+ * than the format's significand, for SR also random_bits more). Every conversion, from a double or from an MPFR number, goes
+ * through this one struct, so that it rounds once. */
 typedef struct kc_parts {
   kc_class cls;
   bool sticky;
@@ -151,8 +152,11 @@ KC_API void kc_decode_array(const kc_format *f, double *out, const void *in, siz
 /** Encodes n doubles into memory layout. */
 KC_API void kc_encode_array(const kc_format *f, void *out, const double *in, size_t n, const kc_encoding *e);
 
-/** Position of a finite or infinite code on the line of the format's values: strictly increasing, -0 and +0 both 0. */
+/** Position of a finite or infinite code on the line of the format's values: strictly increasing, -0 and +0 both 0 (u64, whose
+ * codes exceed int64_t: code - 2^63). A NaN's position means nothing. */
 KC_API int64_t kc_ordered(const kc_format *f, uint64_t code);
+/** The inverse of kc_ordered: writes the code at a position (+0 at 0); false where the format has no number there. */
+KC_API bool kc_code_at(const kc_format *f, int64_t ordered, uint64_t *code);
 /** Spacing of the format's numbers at |x|: the distance between the two consecutive finite numbers that enclose |x|
  * (2^(e - frac_bits) with e = floor(log2 |x|) clamped to [emin, emax]); never below the subnormal spacing. At a power of two,
  * the larger one (above). Integers: 1. Source: Muller, "On the definition of ulp(x)", INRIA RR-5504, 2005. */
