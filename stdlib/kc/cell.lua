@@ -114,7 +114,7 @@ end
 ---@return table result
 function M.run(loaded, implementation, options)
   local candidate = candidates.new(loaded, implementation, { device = options.device, verbose = options.verbose,
-                                                            directory = options.directory })
+                                                            directory = options.directory, path = options.path })
   local samples, complete = protocol.samples(loaded.contract, options.seed)
   if options.sample then
     samples = { samples[options.sample] }

@@ -107,4 +107,16 @@ function M.file(path)
   return { contract = value, path = path, directory = directory, digest = M.digest(loaded.text, value:implementations(), directory) }
 end
 
+--- Every implementation that a contract or suite file holds.
+---@param file table what loader.file returned
+---@return table list of {role=, implementation=}
+function M.implementations(file)
+  if file.contract then return file.contract:implementations() end
+  local list = {}
+  for _, item in ipairs(file.suite.judge) do
+    for _, implementation in ipairs(item.implementations) do list[#list + 1] = { role = "candidate", implementation = implementation } end
+  end
+  return list
+end
+
 return M
