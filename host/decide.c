@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "decide_element.h"
+#include "integers.h"
 #include "parallel.h"
 
 enum {
@@ -116,12 +117,6 @@ static void decide_range(void *user, int worker, int64_t begin, int64_t end) {
   }
 }
 
-/* The value of an integer code, exactly; u64 beyond INT64_MAX maps to -1, which no set contains. */
-static int64_t index_value(const kc_format *f, uint64_t code) {
-  if (f->kind == KC_UINT) return code > INT64_MAX ? -1 : (int64_t)code;
-  return (int64_t)(code << (64 - f->bits)) >> (64 - f->bits);
-}
-
 static bool in_set(const kc_enclosure *e, int64_t i, int64_t value) {
   for (int64_t k = e->set_offsets[i]; k < e->set_offsets[i + 1]; k++) {
     if (e->set_items[k] == value) return true;
@@ -136,7 +131,7 @@ static void decide_index_range(void *user, int worker, int64_t begin, int64_t en
     uint64_t code = kc_load(j->f, data, (size_t)i);
     bool undeclared = j->e->set_offsets[i] == j->e->set_offsets[i + 1];
     kc_element_decision e = {.cls = KC_YES, .value = KC_UNKNOWN, .ratio_hi = KC__INF, .error_hi = KC__INF};
-    if (!undeclared && in_set(j->e, i, index_value(j->f, code))) {
+    if (!undeclared && in_set(j->e, i, kc__index_value(j->f, code))) {
       e = (kc_element_decision){.cls = KC_YES, .value = KC_YES};
     } else if (!undeclared) {
       e.value = KC_NO;
