@@ -120,8 +120,9 @@ KC_API kc_class kc_classify_double(double x);
 KC_API const char *kc_class_name(kc_class c);
 
 /** A finite or special value taken apart: class, and for finite non-zero values |x| = sig * 2^exp with sig != 0;
- * `sticky` says that a non-zero remainder smaller than one unit of sig was cut off. Every conversion, from a double or
- * from an MPFR number, goes through this one struct, so that it rounds once. */
+ * `sticky` says that a non-zero remainder smaller than one unit of sig was cut off (sig must then have at least two bits more
+ * than the format's significand, for SR also random_bits more). Every conversion, from a double or from an MPFR number, goes
+ * through this one struct, so that it rounds once. */
 typedef struct kc_parts {
   kc_class cls;
   bool sticky;
@@ -151,8 +152,11 @@ KC_API void kc_decode_array(const kc_format *f, double *out, const void *in, siz
 /** Encodes n doubles into memory layout. */
 KC_API void kc_encode_array(const kc_format *f, void *out, const double *in, size_t n, const kc_encoding *e);
 
-/** Position of a finite or infinite code on the line of the format's values: strictly increasing, -0 and +0 both 0. */
+/** Position of a finite or infinite code on the line of the format's values: strictly increasing, -0 and +0 both 0 (u64, whose
+ * codes exceed int64_t: code - 2^63). A NaN's position means nothing. */
 KC_API int64_t kc_ordered(const kc_format *f, uint64_t code);
+/** The inverse of kc_ordered: writes the code at a position (+0 at 0); false where the format has no number there. */
+KC_API bool kc_code_at(const kc_format *f, int64_t ordered, uint64_t *code);
 /** Spacing of the format's numbers at |x|: the distance between the two consecutive finite numbers that enclose |x|
  * (2^(e - frac_bits) with e = floor(log2 |x|) clamped to [emin, emax]); never below the subnormal spacing. At a power of two,
  * the larger one (above). Integers: 1. Source: Muller, "On the definition of ulp(x)", INRIA RR-5504, 2005. */
@@ -324,9 +328,23 @@ typedef struct kc_element_decision {
 typedef kc_status (*kc_refine_fn)(void *user, int64_t i, double y, int tier, double *lo, double *hi, double *dlo, double *dhi,
                                   uint8_t *classes);
 
-/** Decides one element with code `code` of format f against bounds [lo, hi], classes, and [dlo, dhi] enclosing y* - y. */
+/** Decides one element with code `code` of format f against bounds [lo, hi], classes, and [dlo, dhi] enclosing y* - y (for an
+ * infinite output y is taken as +-2^(emax + 1), see kc_decision_anchor). Class before value:
+ * - NaN and infinite exact values demand their class. Several kinds in `classes` (NaN, an infinity, finite) mean "not known
+ *   which": yes needs all of them, no needs all of them. Two zeros mean that either sign is right.
+ * - A zero is admissible for an exact zero of its sign, and for a finite exact value of its sign when the tolerance, or the flush
+ *   policy, allows it. For a value of the other sign: no for EXACT, ULP and REL; as the tolerance says for ABS and GIVEN, where
+ *   sums with cancellation rightly give +0 for a tiny negative sum.
+ * - An infinity is admissible for a finite exact value of its sign when +-2^(emax + 1) is within the tolerance (error 0 beyond it);
+ *   never for EXACT.
+ * - Where the format has no class for the exact value (an exact infinity or overflow without infinities, NaN without NaNs), what
+ *   the conversion gives is not declared by a tolerance: NaN and the largest number are unknown rather than no. */
 KC_API kc_element_decision kc_decide_element(const kc_format *f, uint64_t code, double lo, double hi, double dlo, double dhi,
                                              uint8_t classes, const kc_tolerance *t, double allowed);
+
+/** The double that stands for an output in a value test: y itself, for an infinity +-2^(emax + 1), for an infinite f64 the
+ * largest finite f64, which falls short by 2^971 = *rest (signed; else 0). A refiner receives this double as y. */
+KC_API double kc_decision_anchor(const kc_format *f, double y, double *rest);
 
 /** Everything a verdict needs from one output tensor. Indices are 0-based positions in row-major order, -1 when none. */
 typedef struct kc_decision {
@@ -335,16 +353,21 @@ typedef struct kc_decision {
   int64_t value_yes, value_no, value_unknown; /* elements with an inadmissible class are value_no */
   int64_t vacuous;
   int64_t refined;          /* elements that needed a further tier */
+  int64_t zeros;            /* outputs that are zero */
   int64_t first_class_no;   /* index */
+  int64_t first_value_no;   /* index */
   int64_t worst;            /* index of the largest ratio_lo among admissible classes */
   double worst_ratio_lo, worst_ratio_hi;
   double worst_lo, worst_hi; /* enclosure of the exact value there */
-  int64_t confusion[7][7];  /* [class expected][class found]; expected = the single class of the exact value, by bit number */
-  int64_t histogram[66];    /* of ratio_hi: [0] exact zero, [k] in (2^(k-34), 2^(k-33)], ends clamp */
+  int64_t confusion[7][7];  /* [class expected][class found] by bit number; where several are expected: the one found, if it is
+                               among them, else the lowest; index sets and unknown classes are left out */
+  int64_t histogram[66];    /* of ratio_hi where the class is not inadmissible: [0] exact zero, [k] in (2^(k-34), 2^(k-33)],
+                               ends clamp */
 } kc_decision;
 
 /** Decides every element of `y` against the enclosure; undecided elements go to `refine` (may be NULL) until it has no further
- * tier. Multi-threaded over elements that need no refinement. */
+ * tier. Multi-threaded over elements that need no refinement; `refine` is called by the calling thread only. With index sets
+ * (integer outputs) an element is right when its value is in its set; an empty set is undeclared, hence unknown. */
 KC_API KC_MUST_CHECK kc_status kc_decide(kc_decision *out, const kc_buffer *y, const kc_enclosure *e, const kc_tolerance *t,
                                          kc_refine_fn refine, void *user, kc_text *err);
 
@@ -392,14 +415,19 @@ typedef struct kc_oracle {
   const char *doc;
   int arity;       /* input tensors */
   bool index;      /* the output is an index */
-  /* Writes the enclosure of the whole output (already created, count elements). */
+  /* Checks number, formats and shapes of the inputs and the parameters it reads; gives the number of output elements. */
+  kc_status (*count)(int64_t *out, const kc_buffer *const *inputs, const kc_oracle_params *p, kc_text *err);
+  /* Writes the enclosure of the whole output (already created, count elements); assumes that `count` accepted the same. */
   kc_status (*eval)(kc_enclosure *out, const kc_buffer *const *inputs, const kc_oracle_params *p, kc_text *err);
 } kc_oracle;
 
-/** The tier-1 oracle called `name`, or NULL: relu clamp max argmax gather sqrt div rsqrt. */
+/** The tier-1 oracle called `name`, or NULL: relu clamp max reduce_max argmax gather sqrt div rsqrt. */
 KC_API const kc_oracle *kc_oracle_find(const char *name);
 /** The i-th tier-1 oracle, NULL past the end. */
 KC_API const kc_oracle *kc_oracle_at(size_t i);
+/** Checks the inputs, creates the enclosure and evaluates the oracle into it; the caller clears it. On failure nothing is held. */
+KC_API KC_MUST_CHECK kc_status kc_oracle_run(kc_enclosure *out, const kc_oracle *o, const kc_buffer *const *inputs,
+                                             const kc_oracle_params *p, kc_text *err);
 
 #ifdef __cplusplus
 }

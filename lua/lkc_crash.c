@@ -150,6 +150,8 @@ static int crash_page_report(lua_State *L) {
   return 1;
 }
 
+/*--- Unmaps the page; again is harmless.
+function crashpage.close(self) end */
 static int crash_page_close(lua_State *L) {
   close_page(luaL_checkudata(L, 1, LKC_CRASHPAGE));
   return 0;
@@ -216,6 +218,8 @@ static int crash_handler_ranges(lua_State *L) {
   return 0;
 }
 
+/*--- Unmaps the page; the handlers stay and report nothing.
+function crashhandler.close(self) end */
 static int crash_handler_close(lua_State *L) {
   lkc_page *p = luaL_checkudata(L, 1, LKC_CRASHHANDLER);
   if (p->page && handler_page == p->page) handler_page = NULL;

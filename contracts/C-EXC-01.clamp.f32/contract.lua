@@ -1,7 +1,9 @@
 local kc = require "kc"
 local tol, sample = kc.tolerance, kc.sample
 
-local function clamp(name) return kc.kernel { file = name .. ".k", entry = "clamp", args = { "x", "y", "n" }, group = { 64 }, grid = { "n" } } end
+local function clamp(name)
+  return kc.kernel { file = name .. ".k", entry = "clamp", args = { "x", "y", "n" }, group = { 64 }, grid = { "n" } }
+end
 
 return kc.contract {
   identifier    = { class = "C-EXC-01", name = "clamp.f32", version = "1.0" },

@@ -1,7 +1,9 @@
 local kc = require "kc"
 local tol, sample = kc.tolerance, kc.sample
 
-local function relu(name) return kc.kernel { file = name .. ".k", entry = "relu", args = { "x", "y", "n" }, group = { 64 }, grid = { "n" } } end
+local function relu(name)
+  return kc.kernel { file = name .. ".k", entry = "relu", args = { "x", "y", "n" }, group = { 64 }, grid = { "n" } }
+end
 
 return kc.contract {
   identifier    = { class = "C-EXC-01", name = "relu.f32", version = "1.0" },

@@ -47,7 +47,8 @@ local function passes_functional(candidate, options)
   return true
 end
 
--- ---- one state ---------------------------------------------------------------------------------------------------------------
+-- ---- one state
+-- ---------------------------------------------------------------------------------------------------------------
 
 -- How far beyond the tolerance the worst sample lies; evidence and inadmissible classes are infinitely far.
 local function excess(result)
@@ -112,7 +113,8 @@ local function measure_state(loaded, role, item, samples, complete, options)
   return state
 end
 
--- ---- the whole contract --------------------------------------------------------------------------------------------------------
+-- ---- the whole contract
+-- --------------------------------------------------------------------------------------------------------
 
 --- Calibrates a loaded contract on a device.
 ---@param loaded table
@@ -140,7 +142,8 @@ function M.run(loaded, options)
   return record
 end
 
--- ---- cached records --------------------------------------------------------------------------------------------------------------
+-- ---- cached records
+-- --------------------------------------------------------------------------------------------------------------
 
 --- Identity of a calibration: contract digest, device and everything the device said of itself.
 function M.key(loaded, device, fingerprint, seed)

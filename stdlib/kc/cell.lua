@@ -12,7 +12,7 @@ local M = {}
 -- Failures that are the candidate's (violated), and those that show nothing about it (unknown).
 local convicting = { crash = true, exit = true, guards = true, fpstate = true, unwritten = true, barrier = true, ["local"] = true }
 
-local function failed(contract, record, started, limit)
+local function failed(record, started, limit)
   local failure = record.evidence
   if convicting[failure.kind] then return verdict.new("violated", failure.text) end
   if failure.kind == "limit" and limit and core.clock() - started >= limit then
@@ -88,7 +88,7 @@ function M.judge(candidate, samples, complete, options)
     local record = runs(candidate, spec, { seed = options.seed, cache = options.cache, keep = options.keep, limit = options.limit,
                                            schedule = options.schedule, timeout = timeout < math.huge and timeout or nil })
     m:add(record)
-    local v = record.answer == "failed" and failed(contract, record, started, limit) or of_answer(record)
+    local v = record.answer == "failed" and failed(record, started, limit) or of_answer(record)
     if verdict.severity[v.name] > verdict.severity[worst.name] then deciding, worst = record.index, v end
     if options.progress then options.progress(i, #samples) end
     if record.answer == "failed" or (options.stop_early and worst.name == "violated") then break end
@@ -114,7 +114,7 @@ end
 ---@return table result
 function M.run(loaded, implementation, options)
   local candidate = candidates.new(loaded, implementation, { device = options.device, verbose = options.verbose,
-                                                            directory = options.directory })
+                                                            directory = options.directory, path = options.path })
   local samples, complete = protocol.samples(loaded.contract, options.seed)
   if options.sample then
     samples = { samples[options.sample] }

@@ -1,5 +1,6 @@
 ---@module kc.client
--- The judge's side of a runner: starts it, talks to it, kills it with all its descendants, and turns what happened into evidence.
+-- The judge's side of a runner: starts it, talks to it, kills it with all its descendants, and turns what happened into
+-- evidence.
 local core = require "kc.core"
 local paths = require "kc.paths"
 local wire = require "kc.wire"

@@ -1,5 +1,6 @@
 ---@module kc
--- Devices for scripts and for implementations written in Lua. The same methods everywhere: in a script or judge they act through a
+-- Devices for scripts and for implementations written in Lua. The same methods everywhere: in a script or judge they act
+-- through a
 -- runner of their own, which a crash or a hang costs, not the caller; in the runner, and with isolation = "none", directly.
 local core = require "kc.core"
 local words = require "kc.words"
@@ -114,7 +115,8 @@ end
 
 function Remote:close() self.client:close() end
 
---- Opens a device. Methods: fingerprint(); kernel{file= or source=, entry=, params={"x: f32[]", "n: i32"}, contraction=, denormals=,
+--- Opens a device. Methods: fingerprint(); kernel{file= or source=, entry=, params={"x: f32[]", "n: i32"}, contraction=,
+--- denormals=,
 --- fast_math=, defines=}; launch(kernel, {buffers and numbers}, {grid=, group=, schedule=, timeout=}) -> record; close().
 ---@param name string e.g. "cpu"
 ---@param options table|nil {isolation="none"} opens it in this process: no protection from crashes and hangs

@@ -51,7 +51,9 @@ local function build(kind, spelled, options)
   local fields = schema[kind]
   for _, key in ipairs(words.keys(options)) do
     local field = fields[key]
-    if not field then error(("%s: unknown field '%s'; %s"):format(spelled, tostring(key), words.hint(tostring(key), words.keys(fields))), 3) end
+    if not field then
+      error(("%s: unknown field '%s'; %s"):format(spelled, tostring(key), words.hint(tostring(key), words.keys(fields))), 3)
+    end
     local expected = types[field[1]]
     if not expected[2](options[key]) then
       error(("%s: field '%s': expected %s, got %s"):format(spelled, key, expected[1], words.show(options[key])), 3)
@@ -66,7 +68,8 @@ local function build(kind, spelled, options)
 end
 
 --- A kernel in a file beside the contract.
----@param options table {file=, entry=, args={tensor and dimension names}, group={}, grid={dimension names or counts}, name=, contraction=false, denormals="preserve", fast_math=false, defines=""}
+---@param options table {file=, entry=, args={tensor and dimension names}, group={}, grid={dimension names or counts}, name=,
+---  contraction=false, denormals="preserve", fast_math=false, defines=""}
 ---@return table implementation
 function M.kernel(options)
   local out = build("kernel", "kc.kernel", options)
@@ -91,7 +94,8 @@ function M.implementation(options) return build("lua", "kc.implementation", opti
 --- True for a value made by this module.
 function M.is(value) return type(value) == "table" and schema[rawget(value, "kind") or ""] ~= nil end
 
--- Implementations that must be rejected by every contract: they show that it is not vacuous. The judge makes their outputs itself.
+-- Implementations that must be rejected by every contract: they show that it is not vacuous. The judge makes their outputs
+-- itself.
 M.vacuous = { "zeros", "nan", "constant", "copy", "unwritten" }
 
 --- The five vacuous implementations.

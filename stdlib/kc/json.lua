@@ -89,7 +89,7 @@ local function normalise(value, null, utf8_to_bytes)
   if type(value) == "string" then return utf8_to_bytes(value) end
   if type(value) ~= "table" then return value end
   local out = {}
-  for key, item in next, value do out[key] = normalise(item, null, utf8_to_bytes) end
+  for key, item in next, value do out[key] = normalise(item, null, utf8_to_bytes) end -- key by key
   return out
 end
 

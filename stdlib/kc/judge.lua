@@ -7,6 +7,7 @@ local core = require "kc.core"
 local limit = require "kc.limit"
 local loader = require "kc.loader"
 local measure = require "kc.measure"
+local paths = require "kc.paths"
 local plan = require "kc.plan"
 local replay = require "kc.replay"
 local wire = require "kc.wire"
@@ -15,13 +16,38 @@ local M = {}
 local Judge = {}
 Judge.__index = Judge
 
+-- Contracts and suites, loaded once.
 function Judge:load(path)
   local entry = self.loaded[path]
   if entry then return entry end
-  local loaded, message = limit.call(self.limit, ("%s: loading"):format(path), loader.contract, path)
+  local loaded, message = limit.call(self.limit, ("%s: loading"):format(path), loader.file, path)
   if not loaded then error({ code = "contract", message = message }, 0) end
   self.loaded[path] = loaded
   return loaded
+end
+
+-- An implementation of a contract file, or a suite's, with the contract that judges it.
+function Judge:find(path, name)
+  local file = self:load(path)
+  if file.suite then
+    for _, item in ipairs(file.suite.judge) do
+      for _, implementation in ipairs(item.implementations) do
+        if implementation.name == name then
+          local loaded = self:load(plan.contract_of(file, item, paths.contract_roots()))
+          return { loaded = loaded, implementation = implementation, role = "candidate", directory = file.directory,
+                   digest = plan.digest(file, loaded, implementation) }
+        end
+      end
+    end
+  else
+    for _, entry in ipairs(file.contract:implementations()) do
+      if entry.implementation.name == name then
+        return { loaded = file, implementation = entry.implementation, role = entry.role, directory = file.directory,
+                 digest = file.digest }
+      end
+    end
+  end
+  error({ code = "contract", message = ("%s has no implementation called '%s'"):format(path, name) }, 0)
 end
 
 -- Inputs and enclosures are kept for one contract at a time.
@@ -51,7 +77,11 @@ function commands.files(self, request)
   return { files = limit.call(self.limit, "looking for contracts", plan.files, request.targets, request.roots) }
 end
 
-function commands.plan(self, request) return plan.contract(self:load(request.path), request) end
+function commands.plan(self, request)
+  local file = self:load(request.path)
+  if not file.suite then return { plans = plan.contract(file, request) } end
+  return { plans = plan.suite(file, function(path) return self:load(path) end, request) }
+end
 
 function commands.devices(self)
   local rows = core.drivers()
@@ -92,32 +122,24 @@ function commands.calibrate(self, request)
   return { record = record, fingerprint = fingerprint }
 end
 
-local function find_implementation(loaded, name)
-  for _, entry in ipairs(loaded.contract:implementations()) do
-    if entry.implementation.name == name then return entry.implementation, entry.role end
-  end
-  error({ code = "contract", message = ("%s has no implementation called '%s'"):format(loaded.path, name) }, 0)
-end
-
 function commands.cell(self, request)
-  local loaded = self:load(request.path)
-  if request.digest and request.digest ~= loaded.digest:sub(1, #request.digest) then
+  local found = self:find(request.path, request.implementation)
+  if request.digest and request.digest ~= found.digest:sub(1, #request.digest) then
     error({ code = "digest", message = ("%s is not what it was: its digest is %s, not %s"):format(request.path,
-      loaded.digest:sub(1, 12), request.digest) }, 0)
+      found.digest:sub(1, 12), request.digest:sub(1, 12)) }, 0)
   end
-  local chosen, role = find_implementation(loaded, request.implementation)
   local started = core.clock()
-  local result = cell.run(loaded, chosen, { device = request.device, seed = request.seed, timeout = request.timeout,
-    sample = request.sample, cache = self:cache_for(loaded), verbose = self.verbose,
-    progress = self.progress, limit = self.limit })
-  local m = result.measurement
+  local result = cell.run(found.loaded, found.implementation, { device = request.device, seed = request.seed,
+    directory = found.directory, path = request.path, timeout = request.timeout, sample = request.sample, cache = self:cache_for(found.loaded),
+    verbose = self.verbose, progress = self.progress, limit = self.limit })
+  local m, contract = result.measurement, found.loaded.contract
   for _, record in ipairs(m.samples) do record.inputs, record.outputs, record.confusion = nil, nil, nil end
   return { result = {
-    contract = loaded.contract.id, version = loaded.contract.identifier.version, path = loaded.path, digest = loaded.digest,
-    implementation = chosen.name, role = role, device = request.device, fingerprint = result.fingerprint, seed = request.seed,
-    verdict = result.verdict, judged = m.judged, vacuous = m.vacuous, zeros = m.zeros, redraws = m.redraws, worst = m.worst,
-    samples = m.samples, tolerance = loaded.contract.tolerance:record(), seconds = core.clock() - started,
-    replay = result.deciding and replay.token(loaded, chosen, request, m, result.deciding) or nil } }
+    contract = contract.id, version = contract.identifier.version, path = request.path, digest = found.digest,
+    implementation = found.implementation.name, role = found.role, device = request.device, fingerprint = result.fingerprint,
+    seed = request.seed, verdict = result.verdict, judged = m.judged, vacuous = m.vacuous, zeros = m.zeros, redraws = m.redraws,
+    worst = m.worst, samples = m.samples, tolerance = contract.tolerance:record(), seconds = core.clock() - started,
+    replay = result.deciding and replay.token(request, found.digest, m, result.deciding) or nil } }
 end
 
 --- Answers one request; failures come back as {error=, code=}, never as Lua errors.

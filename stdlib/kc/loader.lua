@@ -8,7 +8,7 @@ local allowed = { "assert", "error", "ipairs", "next", "pairs", "pcall", "select
 
 local function copy(library, without)
   local out = {}
-  for key, value in next, library do out[key] = value end
+  for key, value in next, library do out[key] = value end -- a copy
   for _, key in ipairs(without or {}) do out[key] = nil end
   return out
 end
@@ -87,18 +87,36 @@ end
 
 --- Loads a contract file.
 ---@param path string
----@return table|nil loaded {contract=, path=, digest=}
+---@return table|nil loaded {contract=, path=, directory=, digest=}
 ---@return string|nil message
 function M.contract(path)
+  local loaded, message = M.file(path)
+  if loaded and not loaded.contract then return nil, ("%s: expected a kc.contract, got a kc.suite"):format(path) end
+  return loaded, message
+end
+
+--- Loads a contract or a suite file.
+---@param path string
+---@return table|nil loaded {contract=, digest=} or {suite=, text=}, with path and directory
+---@return string|nil message
+function M.file(path)
   local loaded, message = M.load(path)
   if not loaded then return nil, message end
-  local contract = loaded.value
-  if contract.kc_type ~= "contract" then
-    return nil, ("%s: expected a kc.contract, got a kc.%s"):format(path, contract.kc_type)
+  local value, directory = loaded.value, path:match("^(.*)/[^/]*$") or "."
+  if value.kc_type == "suite" then return { suite = value, path = path, directory = directory, text = loaded.text } end
+  return { contract = value, path = path, directory = directory, digest = M.digest(loaded.text, value:implementations(), directory) }
+end
+
+--- Every implementation that a contract or suite file holds.
+---@param file table what loader.file returned
+---@return table list of {role=, implementation=}
+function M.implementations(file)
+  if file.contract then return file.contract:implementations() end
+  local list = {}
+  for _, item in ipairs(file.suite.judge) do
+    for _, implementation in ipairs(item.implementations) do list[#list + 1] = { role = "candidate", implementation = implementation } end
   end
-  local directory = path:match("^(.*)/[^/]*$") or "."
-  return { contract = contract, path = path, directory = directory,
-           digest = M.digest(loaded.text, contract:implementations(), directory) }
+  return list
 end
 
 return M

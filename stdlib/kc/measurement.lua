@@ -9,7 +9,8 @@ Measurement.__name = "kc.measurement"
 --- An empty measurement.
 ---@return table measurement
 function M.new()
-  return setmetatable({ samples = {}, judged = 0, vacuous = 0, zeros = 0, worst = 0.0, evidence = {}, confused = {}, redraws = 0 }, Measurement)
+  return setmetatable({ samples = {}, evidence = {}, confused = {}, judged = 0, vacuous = 0, zeros = 0, redraws = 0, worst = 0.0 },
+    Measurement)
 end
 
 local function merge_confusion(total, confusion)

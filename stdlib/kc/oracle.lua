@@ -22,8 +22,8 @@ for _, row in ipairs(core.oracles and core.oracles() or {}) do core_arity[row.na
 ---@return table names
 function M.names()
   local all = {}
-  for name in next, exact_arity do all[name] = true end
-  for name in next, core_arity do all[name] = true end
+  for name in next, exact_arity do all[name] = true end -- sorted below
+  for name in next, core_arity do all[name] = true end -- sorted below
   return words.keys(all)
 end
 
@@ -34,7 +34,9 @@ function M.exact_names() return words.keys(exact_arity) end
 local function arity(name) return exact_arity[name] or core_arity[name] end
 
 --- True for an oracle description.
-function M.is(value) return type(value) == "table" and type(rawget(value, "operation")) == "string" and rawget(value, "arguments") ~= nil end
+function M.is(value)
+  return type(value) == "table" and type(rawget(value, "operation")) == "string" and rawget(value, "arguments") ~= nil
+end
 
 local function describe(name, ...)
   local arguments, params = { ... }, {}

@@ -38,6 +38,7 @@ local function expand(path, found)
     return
   end
   local directory = path:match("^(.*)/[^/]*$") or "."
+  if #loaded.value.judge > 0 then found[#found + 1] = path end
   for _, entry in ipairs(loaded.value.contracts) do
     local target = entry:sub(1, 1) == "/" and entry or directory .. "/" .. entry
     local stat = core.stat(target)
@@ -98,29 +99,65 @@ end
 
 local function chosen(entry, request)
   if request.impl then return matches(entry.implementation.name, request.impl) end
-  return entry.role == "good"
+  return entry.role == "good" or entry.role == "candidate"
 end
 
---- One contract file planned: what it is, and the cells that the request selects.
----@param loaded table
----@param request table {devices=, filter=glob|nil, impl=glob|nil}
----@return table reply {contract=, cells=}; empty when the filter excludes it
-function M.contract(loaded, request)
+local function describe(loaded, path, digest_of, entries, request)
   local c = loaded.contract
-  if not matches(c.id, request.filter) then return { cells = {} } end
+  if not matches(c.id, request.filter) then return nil end
   local states, cells = {}, {}
-  for i, entry in ipairs(c:implementations()) do
+  for i, entry in ipairs(entries) do
     states[i] = { role = entry.role, name = entry.implementation.name }
     for _, device in ipairs(request.devices) do
       if chosen(entry, request) then
-        cells[#cells + 1] = { path = loaded.path, contract = c.id, digest = loaded.digest,
-                              implementation = entry.implementation.name, role = entry.role, device = device }
+        cells[#cells + 1] = { path = path, contract = c.id, digest = digest_of(entry), implementation = entry.implementation.name,
+                              role = entry.role, device = device }
       end
     end
   end
   return { contract = { id = c.id, version = c.identifier.version, path = loaded.path, digest = loaded.digest,
                         operation = c.scope.operation, tolerance = tostring(c.tolerance), implementations = states },
            cells = cells }
+end
+
+--- A contract file planned: what it is, and the cells that the request selects.
+---@param loaded table
+---@param request table {devices=, filter=glob|nil, impl=glob|nil}
+---@return table plans one {contract=, cells=}, or none when the filter excludes it
+function M.contract(loaded, request)
+  return { describe(loaded, loaded.path, function() return loaded.digest end, loaded.contract:implementations(), request) }
+end
+
+--- A suite's entries planned, each with its contract.
+---@param suite table what loader.suite returned
+---@param load function contract file -> loaded
+---@param request table
+---@return table plans
+function M.suite(suite, load, request)
+  local plans = {}
+  for _, item in ipairs(suite.suite.judge) do
+    local entries = {}
+    for i, implementation in ipairs(item.implementations) do entries[i] = { role = "candidate", implementation = implementation } end
+    local loaded = load(M.contract_of(suite, item, request.roots))
+    plans[#plans + 1] = describe(loaded, suite.path, function(entry) return M.digest(suite, loaded, entry.implementation) end, entries,
+      request)
+  end
+  return plans
+end
+
+--- The file of the contract that a suite's entry names.
+function M.contract_of(suite, item, roots)
+  for _, path in ipairs { item.contract, suite.directory .. "/" .. item.contract } do
+    local stat = core.stat(path)
+    if stat and stat.type == "file" then return path end
+    if stat and core.stat(path .. "/contract.lua") then return path .. "/contract.lua" end
+  end
+  return M.by_id(item.contract, roots)[1]
+end
+
+--- Identity of a suite's implementation under a contract: both texts and the kernel's.
+function M.digest(suite, loaded, implementation)
+  return core.sha256(loaded.digest .. loader.digest(suite.text, { { implementation = implementation } }, suite.directory))
 end
 
 return M

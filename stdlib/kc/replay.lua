@@ -1,5 +1,6 @@
 ---@module kc.replay
--- The token that replays one result bit for bit: contract file, implementation, device, seed, sample, digest of the contract and of
+-- The token that replays one result bit for bit: contract file, implementation, device, seed, sample, digest of the
+-- contract and of
 -- the outputs. Fields are joined by ':' and hold only characters that no shell interprets.
 local M = {}
 
@@ -10,18 +11,17 @@ end
 local function unquote(field) return (field:gsub("%%(%x%x)", function(hex) return string.char(tonumber(hex, 16)) end)) end
 
 --- The token of one sample of a cell.
----@param loaded table
----@param implementation table
----@param request table {device=, seed=}
+---@param request table {path=, implementation=, device=, seed=}
+---@param digest string of what was judged
 ---@param m table measurement
----@param index integer
+---@param index integer sample
 ---@return string token
-function M.token(loaded, implementation, request, m, index)
-  local digest = "-"
+function M.token(request, digest, m, index)
+  local output = "-"
   for _, record in ipairs(m.samples) do
-    if record.index == index and record.digest then digest = record.digest:sub(1, 12) end
+    if record.index == index and record.digest then output = record.digest:sub(1, 12) end
   end
-  local fields = { loaded.path, implementation.name, request.device, request.seed, index, loaded.digest:sub(1, 12), digest }
+  local fields = { request.path, request.implementation, request.device, request.seed, index, digest:sub(1, 12), output }
   for i, field in ipairs(fields) do fields[i] = quote(field) end
   return table.concat(fields, ":")
 end

@@ -19,12 +19,11 @@ local function complain(text) io.stderr:write("kc: ", text, "\n") end
 
 -- ---- planning ---------------------------------------------------------------------------------------------------------------
 
-function Run:refused(reply, path)
+function Run:refused(reply)
   complain(reply.error)
   if reply.code == "usage" or reply.code == "contract" then self.state.usage = true
   elseif reply.code == "interrupted" then self.state.interrupted = true
   else self.state.host = true end
-  self.broken = self.broken or path
 end
 
 -- Contracts and cells of every file; a file that does not load is reported and the others go on.
@@ -37,8 +36,9 @@ function Run:plan()
   end
   local plans, queue = {}, {}
   for i, path in ipairs(reply.files) do
-    queue[i] = { request = { cmd = "plan", path = path, devices = o.devices, filter = o.filter, impl = o.impl }, done = function(answer)
-      if answer.error then self:refused(answer, path) else plans[i] = answer end
+    queue[i] = { request = { cmd = "plan", path = path, devices = o.devices, filter = o.filter, impl = o.impl,
+                             roots = paths.contract_roots() }, done = function(answer)
+      if answer.error then self:refused(answer) else plans[i] = answer.plans end
     end }
   end
   if not self.supervisor:work(queue) then
@@ -46,9 +46,7 @@ function Run:plan()
     return nil
   end
   local list = {}
-  for i = 1, #reply.files do
-    if plans[i] and plans[i].contract then list[#list + 1] = plans[i] end
-  end
+  for i = 1, #reply.files do table.move(plans[i] or {}, 1, #(plans[i] or {}), #list + 1, list) end
   return list
 end
 
@@ -97,7 +95,8 @@ function Run:failed(cell, reply)
   return bare(cell, self.options.seed, verdict.new("unknown", reply.error))
 end
 
--- ---- tasks --------------------------------------------------------------------------------------------------------------------
+-- ---- tasks
+-- --------------------------------------------------------------------------------------------------------------------
 
 function Run:cell_task(cell, slot)
   local o = self.options
@@ -153,7 +152,8 @@ function Run:add_slot()
   return slot
 end
 
--- One group for each contract and device: its calibration, then its cells; cells that a resumed trace holds are settled from it.
+-- One group for each contract and device: its calibration, then its cells; cells that a resumed trace holds are settled
+-- from it.
 function Run:prepare(plans)
   self.queue = {}
   for _, plan in ipairs(plans) do
@@ -178,7 +178,8 @@ function Run:prepare(plans)
   end
 end
 
--- ---- environment, trace and reports -------------------------------------------------------------------------------------------
+-- ---- environment, trace and reports
+-- -------------------------------------------------------------------------------------------
 
 function Run:environment()
   local facts = core.uname()

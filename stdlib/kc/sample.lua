@@ -40,7 +40,7 @@ function M.constant(x) return dist("constant", ("constant(%s)"):format(digits(nu
 ---@param hi number
 ---@return table sample
 function M.uniform(lo, hi)
-  if not (number("uniform", lo) < number("uniform", hi)) then error("sample.uniform: expected lo < hi", 2) end
+  if number("uniform", lo) >= number("uniform", hi) then error("sample.uniform: expected lo < hi", 2) end
   return dist("uniform", ("uniform(%s,%s)"):format(digits(lo), digits(hi)), lo + 0.0, hi + 0.0)
 end
 
@@ -94,7 +94,8 @@ function M.exhaustive(first) return dist("exhaustive", ("exhaustive(%d)"):format
 ---@return table sample
 function M.exceptional(share, base)
   if not M.is(base) then error("sample.exceptional: expected a share and a sample", 2) end
-  return new("sprinkle", ("exceptional(%s,%s)"):format(digits(number("exceptional", share)), base.label), { share = share + 0.0, base = base })
+  local label = ("exceptional(%s,%s)"):format(digits(number("exceptional", share)), base.label)
+  return new("sprinkle", label, { share = share + 0.0, base = base })
 end
 
 --- The listed values, repeated over the tensor.
@@ -118,7 +119,8 @@ end
 ---@param y string
 ---@return table sample
 function M.ill_conditioned(condition, x, y)
-  return new("dot", ("ill_conditioned(%s)"):format(digits(number("ill_conditioned", condition))), { condition = condition + 0.0, x = x, y = y })
+  local label = ("ill_conditioned(%s)"):format(digits(number("ill_conditioned", condition)))
+  return new("dot", label, { condition = condition + 0.0, x = x, y = y })
 end
 
 --- Another sample for each named input.

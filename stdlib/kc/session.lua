@@ -19,12 +19,14 @@ function M.judge(target, options)
   end
   local results = {}
   for _, path in ipairs(ask({ cmd = "files", targets = { target }, roots = require("kc.paths").contract_roots() }).files) do
-    local plan = ask { cmd = "plan", path = path, devices = { device }, impl = options.impl }
-    local record = ask({ cmd = "calibrate", path = path, cached = true }).record
-    for _, cell in ipairs(plan.cells) do
-      local result = ask({ cmd = "cell", path = path, implementation = cell.implementation }).result
-      if not record.ok then result.verdict = require("kc.verdict").new("mistrusted", record.reasons[1]) end
-      results[#results + 1] = result
+    local roots = require("kc.paths").contract_roots()
+    for _, plan in ipairs(ask({ cmd = "plan", path = path, devices = { device }, impl = options.impl, roots = roots }).plans) do
+      local record = ask({ cmd = "calibrate", path = plan.contract.path, cached = true }).record
+      for _, cell in ipairs(plan.cells) do
+        local result = ask({ cmd = "cell", path = path, implementation = cell.implementation }).result
+        if not record.ok then result.verdict = require("kc.verdict").new("mistrusted", record.reasons[1]) end
+        results[#results + 1] = result
+      end
     end
   end
   return results

@@ -1,32 +1,64 @@
 ---@module kc
--- kc.suite: a named list of contracts that run together.
+-- kc.suite: contracts that run together, and implementations to be judged against contracts that others wrote.
+local implementation = require "kc.implementation"
 local words = require "kc.words"
 local M = {}
 
 local Suite = { __name = "kc.suite", __metatable = false, kc_type = "suite" }
 Suite.__index = Suite
 
---- A suite: contracts by path, relative to the suite's file.
----@param fields table {name=text, contracts={paths of contract.lua files or of directories that hold them}}
----@return table suite
-function M.suite(fields)
-  local known = { "name", "contracts" }
-  if type(fields) ~= "table" then error("kc.suite: expected a table, got " .. words.show(fields), 2) end
-  for _, key in ipairs(words.keys(fields)) do
-    if key ~= "name" and key ~= "contracts" then
-      error(("kc.suite: unknown field '%s'; %s"):format(tostring(key), words.hint(tostring(key), known)), 2)
-    end
+local function only(where, t, known)
+  if type(t) ~= "table" then error(("%s: expected a table, got %s"):format(where, words.show(t)), 3) end
+  for _, key in ipairs(words.keys(t)) do
+    local found = false
+    for _, name in ipairs(known) do found = found or name == key end
+    if not found then error(("%s: unknown field '%s'; %s"):format(where, tostring(key), words.hint(tostring(key), known)), 3) end
   end
-  if type(fields.name) ~= "string" then error("kc.suite: field 'name': expected text, got " .. words.show(fields.name), 2) end
-  if type(fields.contracts) ~= "table" or #fields.contracts == 0 then
-    error("kc.suite: field 'contracts': expected a list of paths, got " .. words.show(fields.contracts), 2)
+end
+
+local function list(where, value, is, expected)
+  if type(value) ~= "table" or #value == 0 then
+    error(("%s: expected a list of %s, got %s"):format(where, expected, words.show(value)), 3)
   end
   local copy = {}
-  for i, path in ipairs(fields.contracts) do
-    if type(path) ~= "string" then error(("kc.suite: contract %d: expected a path, got %s"):format(i, words.show(path)), 2) end
-    copy[i] = path
+  for i, item in ipairs(value) do
+    if not is(item) then error(("%s, item %d: expected %s, got %s"):format(where, i, expected, words.show(item)), 3) end
+    copy[i] = item
   end
-  return setmetatable({ name = fields.name, contracts = copy }, Suite)
+  return copy
+end
+
+local function is_string(value) return type(value) == "string" and value ~= "" end
+
+local function entry(where, given, seen)
+  only(where, given, { "contract", "implementations" })
+  if not is_string(given.contract) then
+    error(("%s: field 'contract': expected a path or an id, got %s"):format(where, words.show(given.contract)), 3)
+  end
+  local items = list(where .. ": field 'implementations'", given.implementations, implementation.is, "implementations")
+  for _, item in ipairs(items) do
+    if seen[item.name] then error(("%s: two implementations are called '%s'; give one a name"):format(where, item.name), 3) end
+    seen[item.name] = true
+  end
+  return { contract = given.contract, implementations = items }
+end
+
+--- A suite. `contracts`: files or directories, relative to the suite, whose own good implementations run. `judge`: implementations,
+--- with files relative to the suite, against contracts named by path or id.
+---@param fields table {name=text, contracts={paths}|nil, judge={{contract=, implementations={...}}, ...}|nil}
+---@return table suite
+function M.suite(fields)
+  only("kc.suite", fields, { "name", "contracts", "judge" })
+  if not is_string(fields.name) then error("kc.suite: field 'name': expected text, got " .. words.show(fields.name), 2) end
+  if fields.contracts == nil and fields.judge == nil then error("kc.suite: one of the fields 'contracts' and 'judge' is needed", 2) end
+  local suite, seen = { name = fields.name, contracts = {}, judge = {} }, {}
+  if fields.contracts then suite.contracts = list("kc.suite: field 'contracts'", fields.contracts, is_string, "paths") end
+  if fields.judge then
+    for i, given in ipairs(list("kc.suite: field 'judge'", fields.judge, function(v) return type(v) == "table" end, "tables")) do
+      suite.judge[i] = entry(("kc.suite: judge %d"):format(i), given, seen)
+    end
+  end
+  return setmetatable(suite, Suite)
 end
 
 return M

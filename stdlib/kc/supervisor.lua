@@ -1,5 +1,6 @@
 ---@module kc.supervisor
--- Role supervisor: starts, feeds, reaps and kills judges; writes the trace; shows progress. It runs no contract and no candidate.
+-- Role supervisor: starts, feeds, reaps and kills judges; writes the trace; shows progress. It runs no contract and no
+-- candidate.
 local core = require "kc.core"
 local wire = require "kc.wire"
 local M = {}
@@ -47,7 +48,7 @@ function Supervisor:close()
   while self.judges[1] do self:discard(self.judges[1]) end
 end
 
-local function give(self, judge, task)
+local function give(judge, task)
   judge.task, judge.heard, judge.started = task, core.clock(), core.clock()
   wire.send(judge.channel, task.request)
 end
@@ -92,9 +93,9 @@ end
 
 function Supervisor:feed(queue)
   for _, judge in ipairs(self.judges) do
-    if not judge.task and #queue > 0 then give(self, judge, take(queue, judge)) end
+    if not judge.task and #queue > 0 then give(judge, take(queue, judge)) end
   end
-  while #queue > 0 and #self.judges < self.options.jobs do give(self, self:spawn(), take(queue)) end
+  while #queue > 0 and #self.judges < self.options.jobs do give(self:spawn(), take(queue)) end
 end
 
 local function busy(judges)

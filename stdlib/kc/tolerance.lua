@@ -32,7 +32,7 @@ local function check_fields(kind, row, options)
     error(("tolerance.%s: field 'denormals': expected \"preserve\" or \"flush\", got %s"):format(kind, words.show(denormals)), 3)
   end
   local limit = options.limit
-  if row.limit and (type(limit) ~= "number" or not (limit >= 0) or limit == math.huge) then
+  if row.limit and (type(limit) ~= "number" or limit ~= limit or limit < 0 or limit == math.huge) then
     error(("tolerance.%s: field 'limit': expected a finite number >= 0, got %s"):format(kind, words.show(limit)), 3)
   end
   if row.limit and type(options.source) ~= "string" then

@@ -1,5 +1,6 @@
 ---@module kc.trace
--- The trace of a run: append-only JSON lines. First the environment, then one line per calibration and per measurement as it ends,
+-- The trace of a run: append-only JSON lines. First the environment, then one line per calibration and per measurement as
+-- it ends,
 -- last the digest of all lines before. Schema: spec/trace.schema.json.
 local core = require "kc.core"
 local json = require "kc.json"

@@ -1,0 +1,62 @@
+/* gather.c - rows of x picked by an index tensor. */
+#include "../integers.h"
+#include "../parallel.h"
+#include "oracle.h"
+
+enum { GRAIN = 16 * 1024 };
+
+/* Elements of one row: the product of all dimensions but the first. */
+static int64_t row_elements(const kc_buffer *x) {
+  int64_t n = 1;
+  for (int i = 1; i < kc_buffer_rank(x); i++) n *= kc_buffer_shape(x)[i];
+  return n;
+}
+
+static kc_status count_gather(int64_t *out, const kc_buffer *const *inputs, const kc_oracle_params *p, kc_text *err) {
+  (void)p;
+  const kc_buffer *x = inputs[0], *index = inputs[1];
+  if (kc_buffer_rank(x) < 1) return kc_fail(err, KC_EINVAL, "input 1: expected at least one dimension to pick from");
+  if (kc_buffer_format(index)->kind == KC_FLOAT) {
+    return kc_fail(err, KC_EINVAL, "input 2: expected integer indices, got %s", kc_buffer_format(index)->name);
+  }
+  if (__builtin_mul_overflow(kc_buffer_count(index), row_elements(x), out)) {
+    return kc_fail(err, KC_EINVAL, "the output would have more than 2^63 elements");
+  }
+  return kc__require_exact(x, 1, err);
+}
+
+typedef struct gathering {
+  kc_enclosure *out;
+  const kc_buffer *x, *index;
+  int64_t row;
+} gathering;
+
+static void gather_range(void *user, int worker, int64_t begin, int64_t end) {
+  const gathering *g = user;
+  const kc_format *f = kc_buffer_format(g->x), *fi = kc_buffer_format(g->index);
+  int64_t rows = kc_buffer_shape(g->x)[0];
+  (void)worker;
+  for (int64_t o = begin; o < end; o++) {
+    int64_t k = kc__index_value(fi, kc_load(fi, kc_buffer_cdata(g->index), (size_t)(o / g->row)));
+    if (k < 0 || k >= rows) continue; /* classes stay empty: undeclared */
+    kc__known v = kc__known_exactly(kc_decode(f, kc_load(f, kc_buffer_cdata(g->x), (size_t)(k * g->row + o % g->row))));
+    g->out->lo[o] = v.lo;
+    g->out->hi[o] = v.hi;
+    g->out->classes[o] = v.classes;
+  }
+}
+
+static kc_status eval_gather(kc_enclosure *out, const kc_buffer *const *inputs, const kc_oracle_params *p, kc_text *err) {
+  (void)p;
+  (void)err;
+  gathering g = {out, inputs[0], inputs[1], row_elements(inputs[0])};
+  kc__parallel_for(out->count, GRAIN, gather_range, &g);
+  return KC_OK;
+}
+
+const kc_oracle kc__oracle_gather = {
+    .name = "gather",
+    .doc = "x[index[i]] along the first axis, 0-based; what an index outside of x gives is undeclared",
+    .arity = 2,
+    .count = count_gather,
+    .eval = eval_gather};
