@@ -2,6 +2,7 @@
  *
  * Children are exec'd, never forked (CUDA does not survive fork), each in a process group of its own, so that Ctrl-C on the
  * terminal reaches the supervisor only, which then ends the others in order. */
+#define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
