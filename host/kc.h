@@ -254,7 +254,7 @@ KC_API bool kc_buffer_writable(const kc_buffer *b);
 /** Seals the memfd against writing, growing and shrinking, and remaps it read-only here. Pointers taken before are invalid. */
 KC_API KC_MUST_CHECK kc_status kc_buffer_seal(kc_buffer *b, kc_text *err);
 /** Repaints guards, and the data with poison number `which` (0 or 1): the two differ in every element, so an element that
- * equals its poison under both was not written. */
+ * equals its poison under both was not written. Does nothing to a read-only buffer. */
 KC_API void kc_buffer_poison(kc_buffer *b, int which);
 /** Elements whose bytes still equal poison number `which`; `first` (may be NULL) receives the index of the first, or -1. */
 KC_API int64_t kc_buffer_unwritten(const kc_buffer *b, int which, int64_t *first);

@@ -2,6 +2,7 @@
  * the fault, so that a verdict can say "SIGSEGV, 40 bytes after the end of buffer 2" instead of "it died".
  *
  * The candidate shares the runner's address space and could write the page too: like everything from a runner it is a claim. */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
