@@ -30,10 +30,10 @@ static uint8_t poison_byte(int which) {
 }
 
 /* The canary `offset` bytes from the first data byte: a multiplicative hash, so that neither a constant nor a shifted copy of
- * a guard passes for one. */
+ * a guard passes for one; never 0, the byte that an overrun most often writes. */
 static uint8_t canary(int64_t offset) {
-  uint64_t h = ((uint64_t)offset + 1) * UINT64_C(0x9e3779b97f4a7c15);
-  return (uint8_t)(h >> 56 ^ h >> 29);
+  uint64_t h = ((uint64_t)offset ^ UINT64_C(0x243f6a8885a308d3)) * UINT64_C(0x9e3779b97f4a7c15);
+  return (uint8_t)(h >> 56) | 1;
 }
 
 static bool round_to_page(size_t *size) {
@@ -65,6 +65,9 @@ static kc_status lay_out(kc_buffer *b, kc_text *err) {
   if (!fits)
     return kc_fail(err, KC_ENOMEM, "%lld elements of %s and their guards exceed the address space", (long long)b->count,
                    b->format->name);
+  /* Where memory is overcommitted, painting the poison would bring the killer of processes instead of an error. */
+  if (b->total / (size_t)sysconf(_SC_PAGESIZE) > (size_t)sysconf(_SC_PHYS_PAGES))
+    return kc_fail(err, KC_ENOMEM, "a buffer of %zu bytes exceeds the memory of this machine", b->total);
   if (b->total == 0) b->total = (size_t)sysconf(_SC_PAGESIZE); /* nothing cannot be mapped */
   return KC_OK;
 }
