@@ -31,6 +31,8 @@ typedef void kc__item_fn(struct kc_cpu_state *s, void *const *args);
 typedef void kc__group_fn(struct kc_cpu_state *s, void *const *args, const int *order);
 typedef void kc__call_fn(void *const *args, void *result);
 
+enum { KC__MAX_PARAMS = 64 };
+
 struct kc_drv_kernel {
   uint8_t dialect;
   bool fibers; /* work-items may meet: run each on its own stack */
@@ -53,7 +55,7 @@ void kc__cpu_flags(const char *flags[KC__MAX_FLAGS], const kc_build *b);
 /* Builds a kernel of dialect KC or C: checks, compiles or takes from the cache, loads. */
 kc_status kc__cpu_build(kc_drv_kernel *k, kc_drv_device *d, const kc_build *b, kc__string *log, kc_text *err);
 
-/* Where the compiled module with this key lies. KC_ENODEV-free: a missing or damaged file only answers false. */
+/* Where the compiled module with this key lies. A missing or damaged file only answers false. */
 typedef struct kc__cache_entry {
   char directory[768], path[896];
 } kc__cache_entry;

@@ -381,7 +381,9 @@ typedef struct kc_metric {
 } kc_metric;
 
 /** Summary of a metric over a buffer; never a bare float. Elements where either side is not finite are counted as class
- * matches or mismatches and are left out of max, mean, quantiles and histogram. */
+ * matches or mismatches and are left out of max, mean, quantiles and histogram; zeros of different sign count as mismatch too.
+ * "bitwise" and "class" give every element a value (`finite` is then the count), and count any two different classes as
+ * mismatch. Indices are those of the first largest value and of the first mismatch. */
 typedef struct kc_summary {
   int64_t count, finite, class_mismatches, bit_differences;
   int64_t worst, first_mismatch; /* indices, -1 when none */

@@ -54,9 +54,9 @@ const kc_oracle kc__oracle_reduce_max = {
 
 /* argmax. While it runs, lo holds the best value, classes whether it is a number (KC_PFIN) or NaN, and set_offsets[o + 1] the
  * number of places where it occurs. A propagated NaN is larger than every number, as in NumPy. */
-typedef enum rank { WORSE, EQUAL, BETTER } rank;
+typedef enum standing { WORSE, EQUAL, BETTER } standing;
 
-static rank compare(const reduction *r, int64_t o, double x) {
+static standing compare(const reduction *r, int64_t o, double x) {
   uint8_t best = r->out->classes[o];
   if (isnan(x)) return r->p->nan ? WORSE : best == KC_NAN ? EQUAL : BETTER;
   if (best == KC_NAN) return WORSE;
@@ -67,9 +67,9 @@ static rank compare(const reduction *r, int64_t o, double x) {
 static void step_count(void *user, int64_t o, int64_t position, double x) {
   const reduction *r = user;
   (void)position;
-  rank rank = compare(r, o, x);
-  if (rank == EQUAL && r->p->tie == 2) r->out->set_offsets[o + 1]++;
-  if (rank != BETTER) return;
+  standing s = compare(r, o, x);
+  if (s == EQUAL && r->p->tie == 2) r->out->set_offsets[o + 1]++;
+  if (s != BETTER) return;
   r->out->lo[o] = x;
   r->out->classes[o] = isnan(x) ? KC_NAN : KC_PFIN;
   r->out->set_offsets[o + 1] = 1;

@@ -38,7 +38,7 @@ t:expect({ "run", copy("copy_is_right", "probes = { sample.uniform%(%-1, 1%) }",
   { code = 3, out = { "mistrusted", "vacuous copy" } })
 t:expect({ "run", copy("bad_good", "good = { relu \"less_else_x\"", "good = { relu \"less_else_x\", relu \"broken\"") },
   { code = 3, out = { "mistrusted", "broken" } })
-t:expect({ "calibrate", copy("weak_bad", "bad = { relu \"greater_else_zero\"", "bad = { relu \"good_in_disguise\", relu \"greater_else_zero\"") },
+t:expect({ "calibrate", copy("weak_bad", "bad = { relu", "bad = { relu \"good_in_disguise\", relu") },
   { code = 3, out = { "good_in_disguise" } })
 
 -- Precondition that no draw meets.
