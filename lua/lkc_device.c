@@ -60,14 +60,14 @@ static void close_kernel(lkc_kernel *kernel) {
 }
 
 /*--- Unloads the kernel; idempotent.
-function kernel:close() end */
+function kernel.close(self) end */
 static int kernel_close(lua_State *L) {
   close_kernel(luaL_checkudata(L, 1, LKC_KERNEL));
   return 0;
 }
 
 /*--- Closes the device and every kernel built on it; idempotent.
-function device:close() end */
+function device.close(self) end */
 static int device_close(lua_State *L) {
   lkc_device *device = luaL_checkudata(L, 1, LKC_DEVICE);
   while (device->kernels) close_kernel(device->kernels);
@@ -159,7 +159,7 @@ static int open_device(lua_State *L) {
 
 /*--- Facts of the device, recorded in every trace.
 --- @return table {name=, arch=, driver=, runtime=, compiler=, denormals_kept=boolean, contracts=boolean}
-function device:fingerprint() end */
+function device.fingerprint(self) end */
 static int device_fingerprint(lua_State *L) {
   lkc_device *device = check_device(L, 1);
   kc_fingerprint f = {0};
@@ -285,7 +285,7 @@ static void link_kernel(lkc_kernel *kernel) {
 ---   entry=, params={{name=, format=, buffer=boolean}, ...}, result=format|nil, contract=false, flush=false, fast_math=false,
 ---   defines="NAME=VALUE ...", cache=directory|nil}
 --- @return userdata|nil kernel, string|nil log or message, string|nil code, string|nil log
-function device:kernel(options) end */
+function device.kernel(self, options) end */
 static int device_kernel(lua_State *L) {
   lkc_device *device = check_device(L, 1);
   kc_text err;
@@ -453,7 +453,7 @@ static int push_record(lua_State *L, const kc_launch_record *record, const kc_fo
 --- @param options table|nil {grid={work-groups}, group={work-items}, schedule=integer: 0 natural order, else the seed of another}
 --- @return table|nil record {seconds=, fp_changed=, divergent_barrier=, local_damaged=, evidence=string|nil, result=number|nil}
 --- @return string message, string code
-function device:launch(kernel, args, options) end */
+function device.launch(self, kernel, args, options) end */
 static int device_launch(lua_State *L) {
   lkc_device *device = check_device(L, 1);
   lkc_kernel *kernel = check_kernel(L, 2);

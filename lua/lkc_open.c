@@ -16,11 +16,8 @@ const kc_driver *const *lkc_drivers(lua_State *L) {
 }
 
 /* While the project is assembled, an absent binding is a null weak symbol. */
-#pragma weak lkc_open_format
-#pragma weak lkc_open_buffer
 #pragma weak lkc_open_enclosure
 #pragma weak lkc_open_metric
-#pragma weak lkc_open_device
 
 int luaopen_kc_core(lua_State *L) {
   static void (*const openers[])(lua_State *) = {lkc_open_format,  lkc_open_buffer, lkc_open_enclosure,
