@@ -101,23 +101,23 @@ static const struct {
   kc_dist d;
   uint64_t digest;
 } stored[] = {
-    {"f32", {KC_DIST_CONSTANT, 0.1, 0, 0}, 0x0},
-    {"f32", {KC_DIST_UNIFORM, -1, 3, 0}, 0x0},
-    {"f64", {KC_DIST_UNIFORM, -0x1p-1060, 0x1p-1062, 0}, 0x0},
-    {"bf16", {KC_DIST_UNIFORM, 0, 1e-40, 0}, 0x0},
-    {"f64", {KC_DIST_NORMAL, 0, 1, 0}, 0x0},
-    {"f32", {KC_DIST_NORMAL, 0, 1, 0}, 0x0},
-    {"f16", {KC_DIST_NORMAL, 0, 0x1p-20, 0}, 0x0},
-    {"e4m3fn", {KC_DIST_NORMAL, 0, 8, 0}, 0x0},
-    {"f32", {KC_DIST_LOG_UNIFORM, -149, 100, 0}, 0x0},
-    {"f16", {KC_DIST_LOG_UNIFORM, -5, 5, 1}, 0x0},
-    {"f32", {KC_DIST_INTEGERS, -31, 31, 0}, 0x0},
-    {"i32", {KC_DIST_INTEGERS, 0, 1000000, 0}, 0x0},
-    {"f16", {KC_DIST_BITS, 0, 0, 0}, 0x0},
-    {"f64", {KC_DIST_FINITE_BITS, 0, 0, 0}, 0x0},
-    {"f32", {KC_DIST_SUBNORMAL, 0, 0, 0}, 0x0},
-    {"u16", {KC_DIST_EXHAUSTIVE, 3, 0, 0}, 0x0},
-    {"f32", {KC_DIST_EXCEPTIONAL, 0.5, 0, 0}, 0x0},
+    {"f32", {KC_DIST_CONSTANT, 0.1, 0, 0}, 0x4b8cc64609684325},
+    {"f32", {KC_DIST_UNIFORM, -1, 3, 0}, 0xb807024430e29abd},
+    {"f64", {KC_DIST_UNIFORM, -0x1p-1060, 0x1p-1062, 0}, 0x99557d8bed0c2790},
+    {"bf16", {KC_DIST_UNIFORM, 0, 1e-40, 0}, 0x4fc2238d67a86aac},
+    {"f64", {KC_DIST_NORMAL, 0, 1, 0}, 0x07015411cdb1d1f4},
+    {"f32", {KC_DIST_NORMAL, 0, 1, 0}, 0xc4e08728aeb64fa6},
+    {"f16", {KC_DIST_NORMAL, 0, 0x1p-20, 0}, 0x83c8381d64369981},
+    {"e4m3fn", {KC_DIST_NORMAL, 0, 8, 0}, 0xf09c03a27377c66d},
+    {"f32", {KC_DIST_LOG_UNIFORM, -149, 100, 0}, 0xfe4bd67ae9f5af03},
+    {"f16", {KC_DIST_LOG_UNIFORM, -5, 5, 1}, 0x55bc3693e9192c2f},
+    {"f32", {KC_DIST_INTEGERS, -31, 31, 0}, 0x3e2ca66c1561ed65},
+    {"i32", {KC_DIST_INTEGERS, 0, 1000000, 0}, 0x7babf02237b678bb},
+    {"f16", {KC_DIST_BITS, 0, 0, 0}, 0x60e4c500e31debe2},
+    {"f64", {KC_DIST_FINITE_BITS, 0, 0, 0}, 0xcbc00bcc983d63a5},
+    {"f32", {KC_DIST_SUBNORMAL, 0, 0, 0}, 0x58fad3458110102d},
+    {"u16", {KC_DIST_EXHAUSTIVE, 3, 0, 0}, 0x54920801313507d5},
+    {"f32", {KC_DIST_EXCEPTIONAL, 0.5, 0, 0}, 0x8898663d3b0669a5},
 };
 enum { STORED = sizeof stored / sizeof *stored };
 
@@ -247,7 +247,7 @@ static void check_equal(const char *format, kc_dist d, bool (*wanted)(const kc_f
 static bool any(const kc_format *f, unsigned code) {
   return f && code < 256;
 }
-static bool finite(const kc_format *f, unsigned code) {
+static bool is_finite(const kc_format *f, unsigned code) {
   return !(kc_classify(f, code) & (KC_NAN | KC_PINF | KC_NINF));
 }
 static bool subnormal(const kc_format *f, unsigned code) {
@@ -259,7 +259,7 @@ Test(fill, codes) {
   const char *formats[] = {"e4m3fn", "e4m3fnuz", "e5m2", "e5m2fnuz", "e3m2", "e2m3", "e2m1", "e8m0", "i8", "u8"};
   for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
     check_equal(formats[i], (kc_dist){.kind = KC_DIST_BITS}, any);
-    check_equal(formats[i], (kc_dist){.kind = KC_DIST_FINITE_BITS}, finite);
+    check_equal(formats[i], (kc_dist){.kind = KC_DIST_FINITE_BITS}, is_finite);
     if (kc_format_find(formats[i])->frac_bits) check_equal(formats[i], (kc_dist){.kind = KC_DIST_SUBNORMAL}, subnormal);
   }
   fill_doubles("f64", x, N, 1, (kc_dist){.kind = KC_DIST_FINITE_BITS});
