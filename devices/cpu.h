@@ -51,7 +51,7 @@ struct kc_drv_kernel {
 kc_status kc__cpu_source(kc__string *out, const kc_build *b, kc_text *err);
 /* The compiler's flags for a build, NULL-terminated, at most KC__MAX_FLAGS. */
 enum { KC__MAX_FLAGS = 40 };
-void kc__cpu_flags(const char *flags[KC__MAX_FLAGS], const kc_build *b);
+void kc__cpu_flags(const char *flags[KC__MAX_FLAGS], const kc_build *b, const kc__compiler *c);
 /* Builds a kernel of dialect KC or C: checks, compiles or takes from the cache, loads. */
 kc_status kc__cpu_build(kc_drv_kernel *k, kc_drv_device *d, const kc_build *b, kc__string *log, kc_text *err);
 

@@ -16,13 +16,18 @@ typedef struct workplace {
   char directory[768], source[800], module[800];
 } workplace;
 
-static kc_status open_workplace(workplace *w, const char *parent, kc_text *err) {
-  const char *temporary = getenv("TMPDIR");
-  if (parent && mkdir(parent, 0777) != 0 && errno != EEXIST) parent = NULL;
-  if (!parent) parent = temporary && temporary[0] == '/' ? temporary : "/tmp";
-  if (strlen(parent) > 700) return kc_fail(err, KC_EIO, "the path of directory '%.80s...' is too long", parent);
+static bool make_directory(workplace *w, const char *parent) {
+  if (strlen(parent) > 700) return false;
   strcpy(stpcpy(w->directory, parent), "/build-XXXXXX");
-  if (!mkdtemp(w->directory)) return kc_fail(err, KC_EIO, "cannot create a directory in %s: %s", parent, strerror(errno));
+  return mkdtemp(w->directory) != NULL;
+}
+
+static kc_status open_workplace(workplace *w, const char *cache_dir, kc_text *err) {
+  const char *temporary = getenv("TMPDIR");
+  if (!temporary || temporary[0] != '/') temporary = "/tmp";
+  if (cache_dir) (void)mkdir(cache_dir, 0777); /* it may be there already */
+  if (!(cache_dir && make_directory(w, cache_dir)) && !make_directory(w, temporary))
+    return kc_fail(err, KC_EIO, "cannot create a directory in %.300s: %s", temporary, strerror(errno));
   strcpy(stpcpy(w->source, w->directory), "/kernel.c");
   strcpy(stpcpy(w->module, w->directory), "/kernel.so");
   return KC_OK;
@@ -110,7 +115,7 @@ static kc_status build_from(kc_drv_kernel *k, const kc__compiler *c, const kc_bu
   const char *flags[KC__MAX_FLAGS];
   kc__cache_entry entry;
   bool cached = b->cache_dir && strlen(b->cache_dir) < 700;
-  kc__cpu_flags(flags, b);
+  kc__cpu_flags(flags, b, c);
   if (cached) kc__cache_locate(&entry, b->cache_dir, c, flags, source);
   if (cached && kc__cache_valid(&entry) && load(k, entry.path, NULL) == KC_OK) return KC_OK;
   return make(k, c, flags, source, cached ? &entry : NULL, cached ? b->cache_dir : NULL, log, err);

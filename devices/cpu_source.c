@@ -168,7 +168,7 @@ static bool has_fma(void) {
   return __builtin_cpu_supports("fma");
 }
 
-void kc__cpu_flags(const char *flags[KC__MAX_FLAGS], const kc_build *b) {
+void kc__cpu_flags(const char *flags[KC__MAX_FLAGS], const kc_build *b, const kc__compiler *c) {
   static const char *const always[] = {"-x",
                                        "c",
                                        "-std=gnu11",
@@ -194,6 +194,8 @@ void kc__cpu_flags(const char *flags[KC__MAX_FLAGS], const kc_build *b) {
   int n = 0;
   for (const char *const *flag = always; *flag; flag++) flags[n++] = *flag;
   for (const char *const *flag = portable; b->dialect == KC_DIALECT_KC && *flag; flag++) flags[n++] = *flag;
+  if (!strstr(c->version, "clang"))
+    flags[n++] = "-ftrack-macro-expansion=0"; /* gcc: errors at the author's line, as clang does */
   if (b->options.fast_math) flags[n++] = "-ffast-math";
   if (b->options.contract && has_fma()) flags[n++] = "-mfma";
   flags[n++] = b->options.contract ? "-ffp-contract=fast" : "-ffp-contract=off"; /* after -ffast-math, which turns it on */

@@ -1,4 +1,5 @@
 /* test_cpu.c - what only the cpu device does: schedules, evidence, host functions, libraries, the cache. */
+#define _GNU_SOURCE 1
 #include <criterion/criterion.h>
 #include <dlfcn.h>
 #include <math.h>
