@@ -98,10 +98,11 @@ static kc_status system_error(kc_text *err, const kc_buffer *b, const char *what
   return kc_fail(err, status, "%s a buffer of %zu bytes: %s", what, b->total, strerror(errno));
 }
 
-/* Maps the file; in place of an earlier mapping when there is one. A file sealed against writing takes private mappings only. */
-static bool map(kc_buffer *b, bool writable, bool sealed) {
+/* Maps the file; in place of an earlier mapping when there is one. Reading goes through a private mapping, which shows the file
+ * as long as nobody writes to the mapping: a shared one counts as writable, so no process could seal the file any more. */
+static bool map(kc_buffer *b, bool writable) {
   int protection = writable ? PROT_READ | PROT_WRITE : PROT_READ;
-  int flags = (sealed ? MAP_PRIVATE : MAP_SHARED) | (b->map ? MAP_FIXED : 0);
+  int flags = (writable ? MAP_SHARED : MAP_PRIVATE) | (b->map ? MAP_FIXED : 0);
   void *at = mmap(b->map, b->total, protection, flags, b->fd, 0);
   if (at == MAP_FAILED) return false;
   b->map = at;
@@ -114,7 +115,7 @@ static kc_status create_file(kc_buffer *b, kc_text *err) {
   if (b->fd < 0) return system_error(err, b, "cannot create");
   if (ftruncate(b->fd, (off_t)b->total) != 0) return system_error(err, b, "cannot size");
   if (fcntl(b->fd, F_ADD_SEALS, SIZE_SEALS) != 0) return system_error(err, b, "cannot fix the size of");
-  return map(b, true, false) ? KC_OK : system_error(err, b, "cannot map");
+  return map(b, true) ? KC_OK : system_error(err, b, "cannot map");
 }
 
 kc_status kc_buffer_create(kc_buffer **out, const kc_format *f, int rank, const int64_t *shape, size_t guard, kc_text *err) {
@@ -132,27 +133,26 @@ kc_status kc_buffer_create(kc_buffer **out, const kc_format *f, int rank, const 
 }
 
 /* Without the size seals the peer could truncate the file and turn a read here into SIGBUS. */
-static kc_status check_file(const kc_buffer *b, int fd, bool writable, int *seals, kc_text *err) {
+static kc_status check_file(const kc_buffer *b, int fd, bool writable, kc_text *err) {
   struct stat st;
-  *seals = fcntl(fd, F_GET_SEALS);
-  if (*seals < 0 || fstat(fd, &st) != 0) return kc_fail(err, KC_EIO, "descriptor %d is not a memfd: %s", fd, strerror(errno));
-  if ((*seals & SIZE_SEALS) != SIZE_SEALS) return kc_fail(err, KC_EIO, "the size of descriptor %d is not sealed", fd);
+  int seals = fcntl(fd, F_GET_SEALS);
+  if (seals < 0 || fstat(fd, &st) != 0) return kc_fail(err, KC_EIO, "descriptor %d is not a memfd: %s", fd, strerror(errno));
+  if ((seals & SIZE_SEALS) != SIZE_SEALS) return kc_fail(err, KC_EIO, "the size of descriptor %d is not sealed", fd);
   if ((uint64_t)st.st_size < b->total)
     return kc_fail(err, KC_EIO, "descriptor %d holds %lld bytes, the layout needs %zu", fd, (long long)st.st_size, b->total);
-  if (writable && *seals & F_SEAL_WRITE) return kc_fail(err, KC_EIO, "descriptor %d is sealed against writing", fd);
+  if (writable && seals & F_SEAL_WRITE) return kc_fail(err, KC_EIO, "descriptor %d is sealed against writing", fd);
   return KC_OK;
 }
 
 kc_status kc_buffer_attach(kc_buffer **out, int fd, const kc_format *f, int rank, const int64_t *shape, size_t guard,
                            bool writable, kc_text *err) {
   kc_buffer *b;
-  int seals;
   kc_status status = new_buffer(&b, f, rank, shape, guard, err);
   if (status != KC_OK) return status;
-  status = check_file(b, fd, writable, &seals, err);
+  status = check_file(b, fd, writable, err);
   if (status == KC_OK) {
     b->fd = fd;
-    if (!map(b, writable, seals & F_SEAL_WRITE)) status = system_error(err, b, "cannot map");
+    if (!map(b, writable)) status = system_error(err, b, "cannot map");
   }
   if (status != KC_OK) {
     b->fd = -1; /* stays the caller's */
@@ -209,11 +209,11 @@ bool kc_buffer_writable(const kc_buffer *b) {
 kc_status kc_buffer_seal(kc_buffer *b, kc_text *err) {
   if (!b->writable) return KC_OK;
   /* The seal is refused while a writable mapping exists, this one included. */
-  if (!map(b, false, true)) return system_error(err, b, "cannot remap");
+  if (!map(b, false)) return system_error(err, b, "cannot remap");
   if (fcntl(b->fd, F_ADD_SEALS, F_SEAL_WRITE) == 0) return KC_OK;
   kc_status status = errno == EBUSY ? kc_fail(err, KC_EIO, "cannot seal a buffer that is mapped for writing elsewhere")
                                     : system_error(err, b, "cannot seal");
-  return map(b, true, false) ? status : system_error(err, b, "cannot remap");
+  return map(b, true) ? status : system_error(err, b, "cannot remap");
 }
 
 /* A guard's extent, as offsets from the first data byte. */

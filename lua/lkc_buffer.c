@@ -84,7 +84,6 @@ static int lkc_buffer_attach(lua_State *L) {
 }
 
 static int lkc_buffer_index(lua_State *L) {
-  kc_buffer *b = NULL;
   if (lua_type(L, 2) != LUA_TNUMBER) {
     luaL_checkudata(L, 1, LKC_BUFFER); /* methods of a closed buffer exist; they raise when called */
     luaL_getmetafield(L, 1, "methods");
@@ -92,7 +91,7 @@ static int lkc_buffer_index(lua_State *L) {
     lua_rawget(L, -2);
     return 1;
   }
-  b = lkc_checkbuffer(L, 1);
+  const kc_buffer *b = lkc_checkbuffer(L, 1);
   lkc_pushelement(L, kc_buffer_format(b), kc_load(kc_buffer_format(b), kc_buffer_cdata(b), check_index(L, 2, b)));
   return 1;
 }
