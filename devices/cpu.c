@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "dynlib.h"
 
@@ -63,11 +64,15 @@ static void describe(kc_drv_device *d, kc_fingerprint *out) {
 
 /* ---- memory ---------------------------------------------------------------------------------------------------------- */
 
+static void unmap(const kc__cpu_memory *m) {
+  if (m->owned) munmap(m->base, m->bytes ? m->bytes : 1);
+}
+
 static kc_status name_memory(kc_mem *out, kc__cpu_memory m, kc_text *err) {
-  kc__cpu_memory *named = m.base ? malloc(sizeof *named) : NULL;
+  kc__cpu_memory *named = malloc(sizeof *named);
   if (!named) {
-    if (m.owned) free(m.base);
-    return kc_fail(err, KC_ENOMEM, "no memory for %zu bytes", m.bytes);
+    unmap(&m);
+    return kc_fail(err, KC_ENOMEM, "no memory for a name");
   }
   *named = m;
   *out = (kc_mem)(uintptr_t)named;
@@ -76,8 +81,8 @@ static kc_status name_memory(kc_mem *out, kc__cpu_memory m, kc_text *err) {
 
 static kc_status alloc(kc_mem *out, kc_drv_device *d, size_t bytes, kc_text *err) {
   (void)d;
-  void *base = NULL;
-  if (posix_memalign(&base, 64, bytes ? bytes : 1) != 0) base = NULL;
+  void *base = mmap(NULL, bytes ? bytes : 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (base == MAP_FAILED) return kc_fail(err, KC_ENOMEM, "no memory for %zu bytes", bytes);
   return name_memory(out, (kc__cpu_memory){.base = base, .bytes = bytes, .owned = true, .writable = true}, err);
 }
 
@@ -90,7 +95,7 @@ static kc_status import(kc_mem *out, kc_drv_device *d, void *host, size_t bytes,
 static void free_memory(kc_drv_device *d, kc_mem mem) {
   kc__cpu_memory *m = kc__cpu_mem(mem);
   (void)d;
-  if (m && m->owned) free(m->base);
+  if (m) unmap(m);
   free(m);
 }
 

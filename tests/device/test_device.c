@@ -533,7 +533,7 @@ Test(device, constants_have_their_bits) {
       "  w[0] = kc_bits_of_f64(KC_INFINITY_F64); w[1] = kc_bits_of_f64(KC_NAN_F64); w[2] = kc_bits_of_f64(KC_MAX_F64);\n"
       "  w[3] = kc_bits_of_f64(KC_MIN_F64); w[4] = kc_bits_of_f64(KC_EPSILON_F64);\n"
       "  for (kc_i32 i = 0; i < 3; i++) f[i] = weights[i];\n}\n";
-  const float u_want[] = {INFINITY, NAN, 0x1.fffffep127f, 0x1p-126f, 0x1p-23f};
+  const double u_want[] = {INFINITY, NAN, 0x1.fffffep127f, 0x1p-126f, 0x1p-23f};
   const double w_want[] = {INFINITY, NAN, 0x1.fffffffffffffp1023, 0x1p-1022, 0x1p-52};
   for (rig r = {0}; rig_next(&r);) {
     kc_buffer *u = rig_buffer("u32", 5), *w = rig_buffer("u64", 5), *f = rig_buffer("f32", 3);
@@ -542,7 +542,7 @@ Test(device, constants_have_their_bits) {
     const float *uf = kc_buffer_cdata(u), *ff = kc_buffer_cdata(f);
     const double *wf = kc_buffer_cdata(w);
     for (int i = 0; i < 5; i++) {
-      cr_expect(isnan(u_want[i]) ? isnan(uf[i]) : uf[i] == u_want[i], "f32 constant %d", i);
+      cr_expect(isnan(u_want[i]) ? isnan((double)uf[i]) : (double)uf[i] == u_want[i], "f32 constant %d", i);
       cr_expect(isnan(w_want[i]) ? isnan(wf[i]) : wf[i] == w_want[i], "f64 constant %d", i);
     }
     cr_expect(ff[0] == 0.25f && ff[1] == 0.5f && ff[2] == 1.0f);

@@ -40,6 +40,7 @@ for _, path in ipairs(lines(("find '%s/contracts' -name '*.k' 2>/dev/null | LC_A
     local kernel, message, _, log = device:kernel { source = source, file = path, entry = name, params = params(declared:sub(2, -2)),
                                                     cache = nil }
     assert(kernel, ("%s\n%s"):format(message, log or ""))
+    assert(message == nil, ("%s builds with warnings:\n%s"):format(path, message))
     kernel:close()
     passed = passed + 1
   end
