@@ -478,7 +478,7 @@ static void *launch_often(void *result) {
                                         "  t[kc_lid(0)] = kc_gid(0);\n  kc_barrier();\n"
                                         "  x[kc_gid(0)] = t[63 - kc_lid(0)];\n}",
                               .signature = "x:i32[]",
-                              .cache = "/tmp/kc-test-threads"});
+                              .cache = getenv("KC_TEST_CACHE")});
   bool right = true;
   for (int n = 0; n < 200; n++) {
     kc_launch_record record = LAUNCH(&r, k, LINE(4, 64), BUFFER(x));
@@ -496,9 +496,12 @@ Test(cpu, threads_launch_on_devices_of_their_own) {
   enum { THREADS = 4 };
   pthread_t threads[THREADS];
   bool right[THREADS] = {0};
+  counted c = counting_compiler();
+  setenv("KC_TEST_CACHE", c.cache, 1);
   for (int i = 0; i < THREADS; i++) cr_assert_eq(pthread_create(&threads[i], NULL, launch_often, &right[i]), 0);
   for (int i = 0; i < THREADS; i++) {
     pthread_join(threads[i], NULL);
     cr_expect(right[i], "thread %d", i);
   }
+  remove_all(&c);
 }

@@ -533,8 +533,8 @@ Test(device, constants_have_their_bits) {
       "  w[0] = kc_bits_of_f64(KC_INFINITY_F64); w[1] = kc_bits_of_f64(KC_NAN_F64); w[2] = kc_bits_of_f64(KC_MAX_F64);\n"
       "  w[3] = kc_bits_of_f64(KC_MIN_F64); w[4] = kc_bits_of_f64(KC_EPSILON_F64);\n"
       "  for (kc_i32 i = 0; i < 3; i++) f[i] = weights[i];\n}\n";
-  const double u_want[] = {INFINITY, NAN, 0x1.fffffep127f, 0x1p-126f, 0x1p-23f};
-  const double w_want[] = {INFINITY, NAN, 0x1.fffffffffffffp1023, 0x1p-1022, 0x1p-52};
+  const double u_want[] = {HUGE_VAL, __builtin_nan(""), 0x1.fffffep127, 0x1p-126, 0x1p-23};
+  const double w_want[] = {HUGE_VAL, __builtin_nan(""), 0x1.fffffffffffffp1023, 0x1p-1022, 0x1p-52};
   for (rig r = {0}; rig_next(&r);) {
     kc_buffer *u = rig_buffer("u32", 5), *w = rig_buffer("u64", 5), *f = rig_buffer("f32", 3);
     kc_drv_kernel *k = rig_kernel(&r, (recipe){.source = source, .signature = "u:u32[] w:u64[] f:f32[]"});
