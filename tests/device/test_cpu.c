@@ -84,6 +84,34 @@ Test(cpu, schedules_are_seeded_and_replayable) {
   rig_close(&r);
 }
 
+/* The order within a group, as ranks: it must not be the same in every group of a launch. */
+Test(cpu, groups_have_orders_of_their_own) {
+  rig r = rig_open("cpu");
+  order o = order_of(&r, order_plain, 1);
+  int different = 0;
+  for (int g = 1; g < GROUPS; g++)
+    for (int i = 0; i < ITEMS; i++) different += o.a[i] % ITEMS != o.a[g * ITEMS + i] % ITEMS;
+  cr_expect_gt(different, 0);
+  rig_close(&r);
+}
+
+Test(cpu, data_cannot_begin_beyond_its_memory) {
+  rig r = rig_open("cpu");
+  kc_drv_kernel *k = rig_kernel(&r, (recipe){.source = "KC_KERNEL void k(KC_GLOBAL kc_i32 *x) {}", .signature = "x:i32[]"});
+  kc_mem m;
+  kc_text err;
+  kc_launch_record record;
+  cr_assert_eq(r.v->alloc(&m, r.d, 64, &err), KC_OK);
+  kc_arg arg = {.buffer = true, .mem = m, .offset = 64};
+  kc_launch l = {.args = &arg, .arg_count = 1, .grid = {1, 1, 1}, .group = {1, 1, 1}};
+  cr_expect_eq(kc__driver_launch(r.v, r.d, k, &l, &record, &err), KC_OK);
+  arg.offset = 65;
+  cr_expect_eq(kc__driver_launch(r.v, r.d, k, &l, &record, &err), KC_EINVAL);
+  r.v->free(r.d, m);
+  r.v->unload(r.d, k);
+  rig_close(&r);
+}
+
 Test(cpu, seeds_reorder_groups_too) {
   rig r = rig_open("cpu");
   int moved = 0;
