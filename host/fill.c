@@ -44,8 +44,13 @@ static kc_status out_of_range(const plan *p, const char *what, double x, kc_text
   return kc_fail(err, KC_EINVAL, "%s: %g does not fit format %s", what, x, p->f->name);
 }
 
-/* The code of sig * 2^exp with a sign. */
+/* The code of sig * 2^exp with a sign. What a normal double holds takes the codec's short way; the conversion of an integer below
+ * 2^53 is exact under any rounding mode. */
 static uint64_t encode(const plan *p, bool negative, u128 sig, int exp) {
+  if (sig && sig >> 53 == 0 && exp > -1022 && exp < 900) {
+    uint64_t bits = kc__bits_of((double)(int64_t)sig) + ((uint64_t)(int64_t)exp << 52);
+    return kc_encode(p->f, kc__double_of(bits | (uint64_t)negative << 63), &nearest);
+  }
   kc_parts parts = {.cls = sig == 0 ? KC_PZERO : negative ? KC_NFIN : KC_PFIN, .sig = sig, .exp = exp};
   return kc_encode_parts(p->f, parts, &nearest);
 }
@@ -283,9 +288,11 @@ kc_status kc_fill(const kc_format *f, void *out, size_t n, uint64_t first, uint6
   plan p = {.f = f, .d = d};
   kc_status status = kinds[d->kind].prepare(&p, err);
   if (status != KC_OK) return status;
+  uint64_t words[2], code;
   for (size_t i = 0; i < n; i++) {
-    uint64_t code;
-    if (kinds[d->kind].draw(&p, first + i, kc__random_word(key, first + i), &code)) kc_store(f, out, i, code);
+    uint64_t index = first + i;
+    if (i == 0 || index % 2 == 0) kc__random_block(words, key, index / 2);
+    if (kinds[d->kind].draw(&p, index, words[index % 2], &code)) kc_store(f, out, i, code);
   }
   return KC_OK;
 }
