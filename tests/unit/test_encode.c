@@ -190,24 +190,24 @@ static const struct {
     {"f16", 1e300, KC_RZ, false, false, 0x7bff},
     {"f16", -1e300, KC_RU, false, false, 0xfbff},
     {"f16", -1e300, KC_RD, false, false, 0xfc00},
-    {"f16", INFINITY, KC_RZ, false, false, 0x7c00},
-    {"f16", -INFINITY, KC_RNE, true, false, 0xfbff},
-    {"f16", NAN, KC_RNE, true, false, 0x7e00},
-    {"f32", NAN, KC_RNE, false, false, 0x7fc00000},
+    {"f16", HUGE_VAL, KC_RZ, false, false, 0x7c00},
+    {"f16", -HUGE_VAL, KC_RNE, true, false, 0xfbff},
+    {"f16", (double)NAN, KC_RNE, true, false, 0x7e00},
+    {"f32", (double)NAN, KC_RNE, false, false, 0x7fc00000},
     {"e4m3fn", 464, KC_RNE, false, false, 0x7e},
     {"e4m3fn", 464.01, KC_RNE, false, false, 0x7f},
     {"e4m3fn", 464, KC_RNA, false, false, 0x7f},
     {"e4m3fn", 500, KC_RNE, true, false, 0x7e},
-    {"e4m3fn", INFINITY, KC_RNE, false, false, 0x7f},
-    {"e4m3fn", NAN, KC_RNE, true, false, 0x7f},
+    {"e4m3fn", HUGE_VAL, KC_RNE, false, false, 0x7f},
+    {"e4m3fn", (double)NAN, KC_RNE, true, false, 0x7f},
     {"e4m3fn", -1e9, KC_RNE, false, false, 0xff},
     {"e5m2", 61440, KC_RNE, false, false, 0x7c},
     {"e5m2", 61439, KC_RNE, false, false, 0x7b},
     {"e4m3fnuz", -0.0, KC_RNE, false, false, 0x00},
     {"e4m3fnuz", -1e-9, KC_RNE, false, false, 0x00},
     {"e4m3fnuz", 300, KC_RNE, false, false, 0x80},
-    {"e5m2fnuz", INFINITY, KC_RNE, true, false, 0x7f},
-    {"e2m1", INFINITY, KC_RNE, false, false, 0x7},
+    {"e5m2fnuz", HUGE_VAL, KC_RNE, true, false, 0x7f},
+    {"e2m1", HUGE_VAL, KC_RNE, false, false, 0x7},
     {"e2m1", 5, KC_RNE, false, false, 0x6},
     {"e2m1", -100, KC_RNE, false, false, 0xf},
     {"e3m2", 0x1p-5, KC_RNE, false, false, 0x00},
@@ -234,8 +234,8 @@ static const struct {
     {"i8", -2.5, KC_RZ, false, false, 0xfe},
     {"i8", -2.5, KC_RD, false, false, 0xfd},
     {"i8", 0.1, KC_RU, false, false, 1},
-    {"i8", NAN, KC_RNE, true, false, 0},
-    {"u8", -INFINITY, KC_RNE, false, false, 0},
+    {"i8", (double)NAN, KC_RNE, true, false, 0},
+    {"u8", -HUGE_VAL, KC_RNE, false, false, 0},
     {"u8", 300, KC_RNE, false, false, 44},
     {"u8", -1, KC_RNE, false, false, 0xff},
     {"u8", -1, KC_RNE, true, false, 0},
@@ -269,7 +269,7 @@ Test(encode, arrays_equal_single_conversions) {
   for (size_t i = 0; kc_format_at(i); i++) {
     const kc_format *f = kc_format_at(i);
     for (int k = 0; k < N; k++) in[k] = k % 2 ? random_double(&state, -140, 140) : random_double(&state, -12, 12);
-    in[0] = 0, in[1] = -0.0, in[2] = INFINITY, in[3] = -INFINITY, in[4] = 0x1p-1074, in[5] = NAN, in[6] = 0x1p1023;
+    in[0] = 0, in[1] = -0.0, in[2] = HUGE_VAL, in[3] = -HUGE_VAL, in[4] = 0x1p-1074, in[5] = (double)NAN, in[6] = 0x1p1023;
     for (int mode = KC_RNE; mode <= KC_RNA; mode++) {
       kc_encoding e = {.rounding = (uint8_t)mode, .saturate = mode == KC_RD};
       kc_encode_array(f, memory, in, N, &e);

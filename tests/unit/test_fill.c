@@ -175,9 +175,9 @@ Test(fill, keys_and_high_positions_differ) {
 Test(fill, constant) {
   fill_doubles("bf16", x, 100, 1, (kc_dist){.kind = KC_DIST_CONSTANT, .a = 1 + 0x1p-8 + 0x1p-40});
   for (int i = 0; i < 100; i++) cr_assert_eq(x[i], 1 + 0x1p-7);
-  fill_doubles("f16", x, 1, 1, (kc_dist){.kind = KC_DIST_CONSTANT, .a = -INFINITY});
-  cr_expect_eq(x[0], -INFINITY);
-  fill_doubles("e4m3fn", x, 1, 1, (kc_dist){.kind = KC_DIST_CONSTANT, .a = NAN});
+  fill_doubles("f16", x, 1, 1, (kc_dist){.kind = KC_DIST_CONSTANT, .a = -HUGE_VAL});
+  cr_expect_eq(x[0], -HUGE_VAL);
+  fill_doubles("e4m3fn", x, 1, 1, (kc_dist){.kind = KC_DIST_CONSTANT, .a = (double)NAN});
   cr_expect(isnan(x[0]));
 }
 
@@ -302,13 +302,13 @@ Test(fill, what_does_not_fit) {
     kc_dist d;
   } bad[] = {
       {"f16", {KC_DIST_CONSTANT, 1e6, 0, 0}},
-      {"e2m1", {KC_DIST_CONSTANT, NAN, 0, 0}},
-      {"e4m3fn", {KC_DIST_CONSTANT, INFINITY, 0, 0}},
+      {"e2m1", {KC_DIST_CONSTANT, (double)NAN, 0, 0}},
+      {"e4m3fn", {KC_DIST_CONSTANT, HUGE_VAL, 0, 0}},
       {"u8", {KC_DIST_CONSTANT, -1, 0, 0}},
       {"f32", {KC_DIST_UNIFORM, 1, 1, 0}},
       {"f32", {KC_DIST_UNIFORM, 2, 1, 0}},
       {"f32", {KC_DIST_UNIFORM, 0, 1e39, 0}},
-      {"f32", {KC_DIST_UNIFORM, NAN, 1, 0}},
+      {"f32", {KC_DIST_UNIFORM, (double)NAN, 1, 0}},
       {"u8", {KC_DIST_UNIFORM, -1, 1, 0}},
       {"f32", {KC_DIST_NORMAL, 1, 1, 0}},
       {"f32", {KC_DIST_NORMAL, 0, 3, 0}},
@@ -384,14 +384,14 @@ Test(fill, dot_of_few_terms_and_refusals) {
   double a[8], b[8];
   kc_text err = {""};
   for (size_t n = 0; n <= 8; n++) {
-    a[0] = b[0] = NAN;
+    a[0] = b[0] = (double)NAN;
     cr_assert_eq(kc_fill_dot(kc_format_find("f64"), a, b, n, 1, 1e8, &err), KC_OK, "%s", err.s);
     for (size_t i = 0; i < n; i++) cr_expect(isfinite(a[i]) && isfinite(b[i]));
   }
   cr_expect_eq(kc_fill_dot(kc_format_find("f16"), a, b, 8, 1, 1e40, &err), KC_EINVAL);
   cr_expect(strstr(err.s, "beyond format f16"), "%s", err.s);
   cr_expect_eq(kc_fill_dot(kc_format_find("i8"), a, b, 8, 1, 10, &err), KC_EINVAL);
-  const double bad[] = {0.5, 0, -5, NAN, INFINITY};
+  const double bad[] = {0.5, 0, -5, (double)NAN, HUGE_VAL};
   for (int i = 0; i < 5; i++)
     cr_expect_eq(kc_fill_dot(kc_format_find("f64"), a, b, 8, 1, bad[i], &err), KC_EINVAL, "%g", bad[i]);
 }
