@@ -242,6 +242,7 @@ static const struct {
     {"u8", -0.25, KC_RNE, true, false, 0},
     {"i64", 0x1p63, KC_RNE, true, false, INT64_MAX},
     {"i64", -0x1p63, KC_RNE, true, false, UINT64_C(1) << 63},
+    {"i64", 0x1p130, KC_RNE, true, false, INT64_MAX},
     {"i64", 0x1p200, KC_RNE, false, false, 0},
     {"u64", 0x1p63, KC_RNE, false, false, UINT64_C(1) << 63},
     {"u64", 0x1.8p64, KC_RNE, false, false, UINT64_C(1) << 63},
