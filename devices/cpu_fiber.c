@@ -39,8 +39,8 @@ void *make_fcontext(void *top, size_t size, void (*fn)(transfer));
 
 enum { PAGE = 4096, STACK = 128 * 1024, SLOT = PAGE + STACK, CACHE_LINE = 64 };
 
-/* Where a stack begins. Tops that all lie at the same place in a page would fight for the same few lines of the cache (a barrier
- * of 256 items: 79 ns an item; staggered: 67). */
+/* Where a stack begins. Tops that all lie at the same place in a page would fight for the same few lines of the cache
+ * (a barrier of 256 items: 79 ns an item; staggered: 67). */
 static size_t stagger(int index) {
   return (size_t)(index % (PAGE / CACHE_LINE)) * CACHE_LINE;
 }

@@ -26,7 +26,8 @@ typedef struct kc__fibers {
 /* Makes sure of `count` fibres, none of them started. */
 kc_status kc__fibers_reserve(kc__fibers *f, int count, kc_text *err);
 void kc__fibers_release(kc__fibers *f);
-/* Prepares fibres 0..count-1 to run body(user, index) from its beginning. They inherit the floating-point state of this call. */
+/* Prepares fibres 0..count-1 to run body(user, index) from its beginning. They inherit the floating-point state
+ * of this call. */
 void kc__fibers_prepare(kc__fibers *f, int count, void (*body)(void *user, int index), void *user);
 /* Continues a fibre until it yields or its body returns; true when it has ended. */
 bool kc__fiber_resume(kc__fibers *f, int index);

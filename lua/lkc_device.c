@@ -1,5 +1,5 @@
-/* lkc_device.c - devices and kernels as userdata. A device knows its open kernels, so that closing it closes them; a kernel keeps
- * its device alive. Between the first bound buffer of a launch and the last unbound one nothing calls Lua. */
+/* lkc_device.c - devices and kernels as userdata. A device knows its open kernels, so that closing it closes them; a kernel
+ * keeps its device alive. Between the first bound buffer of a launch and the last unbound one nothing calls Lua. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -450,7 +450,7 @@ static int push_record(lua_State *L, const kc_launch_record *record, const kc_fo
 /*--- Runs a kernel and waits for it.
 --- @param kernel userdata built on this device
 --- @param args table one buffer or number for every parameter; a number must be one of the parameter's format
---- @param options table|nil {grid={work-groups}, group={work-items}, schedule=integer: 0 natural order, else the seed of another}
+--- @param options table|nil {grid={work-groups}, group={work-items}, schedule=integer: 0 natural order, else a seed}
 --- @return table|nil record {seconds=, fp_changed=, divergent_barrier=, local_damaged=, evidence=string|nil, result=number|nil}
 --- @return string message, string code
 function device.launch(self, kernel, args, options) end */

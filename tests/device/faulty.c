@@ -1,4 +1,5 @@
-/* faulty.c - a backend that fails or lies at a chosen call. Its one kernel adds 1 to every byte of the first argument's data. */
+/* faulty.c - a backend that fails or lies at a chosen call. Its one kernel adds 1 to every byte of the
+ * first argument's data. */
 #include "faulty.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* test_arithmetic.c - what kernels compute with the dialect's words, on every backend that is present: contraction, denormals, narrow
- * formats, mathematics, constants. */
+/* test_arithmetic.c - what kernels compute with the dialect's words, on every backend that is present: contraction,
+ * denormals, narrow formats, mathematics, constants. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>

@@ -37,8 +37,8 @@ local device = core.device("cpu")
 for _, path in ipairs(lines(("find '%s/contracts' -name '*.k' 2>/dev/null | LC_ALL=C sort"):format(directory))) do
   local source = read(path)
   for name, declared in source:gmatch("KC_KERNEL%s+void%s+([%w_]+)%s*(%b())") do
-    local kernel, message, _, log = device:kernel { source = source, file = path, entry = name, params = params(declared:sub(2, -2)),
-                                                    cache = nil }
+    local kernel, message, _, log = device:kernel { source = source, file = path, entry = name,
+                                                    params = params(declared:sub(2, -2)) }
     assert(kernel, ("%s\n%s"):format(message, log or ""))
     assert(message == nil, ("%s builds with warnings:\n%s"):format(path, message))
     kernel:close()
@@ -57,8 +57,8 @@ end
 local document = words(read(directory .. "/spec/dialect.md"), "[kK][cC]_[%w_]+")
 
 -- Words that are an author's to use: everything the prelude defines but its own scaffolding.
-local offered, internal = {}, { "^KC_MATH", "^KC_BY_TYPE", "^KC_ATOMIC", "^KC_UNUSED", "^kc_narrow_", "^kc_arguments_", "^kc_cpu",
-                                "^kc_local_", "^kc_magnitude_", "^kc_is%a+_f%d+$", "^kc_signbit_f%d+$" }
+local offered, internal = {}, { "^KC_MATH", "^KC_BY_TYPE", "^KC_ATOMIC", "^KC_UNUSED", "^kc_narrow_", "^kc_arguments_",
+                                "^kc_cpu", "^kc_local_", "^kc_magnitude_", "^kc_is%a+_f%d+$", "^kc_signbit_f%d+$" }
 local function offer(word)
   for _, pattern in ipairs(internal) do if word:find(pattern) then return end end
   offered[word] = true
