@@ -16,7 +16,6 @@ const kc_driver *const *lkc_drivers(lua_State *L) {
 }
 
 /* While the project is assembled, an absent binding is a null weak symbol. */
-#pragma weak lkc_open_enclosure
 #pragma weak lkc_open_metric
 
 int luaopen_kc_core(lua_State *L) {
