@@ -192,7 +192,9 @@ typedef struct kc_dist {
  * every machine and under every rounding mode. Fails with KC_EINVAL when the parameters do not fit the format. */
 KC_API KC_MUST_CHECK kc_status kc_fill(const kc_format *f, void *out, size_t n, uint64_t first, uint64_t key,
                                        const kc_dist *d, kc_text *err);
-/** Fills x and y (n elements each) so that the dot product x.y has condition number 2 sum|x_i y_i| / |x.y| near `condition`.
+/** Fills x and y (n elements each) so that the dot product x.y has condition number 2 sum|x_i y_i| / |x.y| near `condition`:
+ * within a factor of about ten where n is at least 64 and the condition at least 100; a few terms of a narrow format cannot
+ * cancel more than their significands hold. Fails with KC_EINVAL when the exponents do not fit the format.
  * Ogita, Rump, Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput. 26 (2005), algorithm 6.1. */
 KC_API KC_MUST_CHECK kc_status kc_fill_dot(const kc_format *f, void *x, void *y, size_t n, uint64_t key, double condition,
                                            kc_text *err);
@@ -254,7 +256,7 @@ KC_API bool kc_buffer_writable(const kc_buffer *b);
 /** Seals the memfd against writing, growing and shrinking, and remaps it read-only here. Pointers taken before are invalid. */
 KC_API KC_MUST_CHECK kc_status kc_buffer_seal(kc_buffer *b, kc_text *err);
 /** Repaints guards, and the data with poison number `which` (0 or 1): the two differ in every element, so an element that
- * equals its poison under both was not written. */
+ * equals its poison under both was not written. Does nothing to a read-only buffer. */
 KC_API void kc_buffer_poison(kc_buffer *b, int which);
 /** Elements whose bytes still equal poison number `which`; `first` (may be NULL) receives the index of the first, or -1. */
 KC_API int64_t kc_buffer_unwritten(const kc_buffer *b, int which, int64_t *first);

@@ -42,6 +42,15 @@ void lkc_setnumber(lua_State *L, const char *field, lua_Number value);
 void lkc_setstring(lua_State *L, const char *field, const char *value);
 void lkc_setboolean(lua_State *L, const char *field, bool value);
 
+/* ---- From lkc_format.c -------------------------------------------------------------------------------------------- */
+
+/* The code at `arg`; raises when it is wider than the format. */
+uint64_t lkc_checkcode(lua_State *L, int arg, const kc_format *f);
+/* The code of the number at `arg`, rounded once from the Lua integer or float; raises for NaN where the format has none. */
+uint64_t lkc_checkelement(lua_State *L, int arg, const kc_format *f, const kc_encoding *e);
+/* Pushes the value of a code: a Lua integer for integer formats (u64 from 2^63 on a float), else a float. */
+void lkc_pushelement(lua_State *L, const kc_format *f, uint64_t code);
+
 /* ---- From lkc_buffer.c -------------------------------------------------------------------------------------------- */
 
 #define LKC_BUFFER "kc.buffer"

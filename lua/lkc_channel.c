@@ -2,6 +2,7 @@
  *
  * A frame is a 32-bit length in native order (both ends run on one machine) and that many bytes; descriptors ride with the
  * length. The peer may be hostile: lengths and descriptor counts are bounded, and a frame that stops half-way times out. */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -2,6 +2,7 @@
  * the fault, so that a verdict can say "SIGSEGV, 40 bytes after the end of buffer 2" instead of "it died".
  *
  * The candidate shares the runner's address space and could write the page too: like everything from a runner it is a claim. */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -94,21 +95,25 @@ static int crash_page_clear(lua_State *L) {
   return 0;
 }
 
-/* Index of the range nearest to the address and its distance: negative before the start, from 0 after the end. */
-static int nearest_range(const crash_page *c, int64_t *offset) {
-  int best = -1;
-  int64_t distance = NEARBY;
+/* Where an address lies as seen from a buffer: bytes before it (negative), from its start (inside), or after its end. */
+typedef struct place {
+  int buffer; /* position from 1; 0: none is near */
+  bool inside;
+  int64_t offset, distance;
+} place;
+
+static place place_in(const crash_page *c, uint32_t i) {
+  uint64_t start = c->ranges[i].start, end = c->ranges[i].end, at = c->address;
+  int64_t offset = at < start ? -(int64_t)(start - at) : at < end ? (int64_t)(at - start) : (int64_t)(at - end);
+  bool inside = at >= start && at < end;
+  return (place){(int)i + 1, inside, offset, inside ? 0 : offset < 0 ? -offset : offset};
+}
+
+static place nearest_place(const crash_page *c) {
+  place best = {.distance = NEARBY};
   for (uint32_t i = 0; i < c->range_count && i < MAX_RANGES; i++) {
-    int64_t before = (int64_t)(c->ranges[i].start - c->address), after = (int64_t)(c->address - c->ranges[i].end);
-    if (before > 0 && before < distance) {
-      distance = before;
-      *offset = -before;
-      best = (int)i;
-    } else if (after >= 0 && after < distance) {
-      distance = after;
-      *offset = after;
-      best = (int)i;
-    }
+    place p = place_in(c, i);
+    if (p.distance < best.distance || p.inside) best = p;
   }
   return best;
 }
@@ -117,20 +122,23 @@ static void push_location(lua_State *L, const crash_page *c, const char *name) {
   char text[160], address[32];
   snprintf(address, sizeof address, "0x%llx", (unsigned long long)c->address);
   lkc_setstring(L, "address", address);
-  int64_t offset = 0;
-  int range = nearest_range(c, &offset);
-  snprintf(text, sizeof text, "%s at address %s", name, address);
-  if (range >= 0) {
-    lkc_setinteger(L, "buffer", range + 1);
-    lkc_setinteger(L, "offset", offset);
-    snprintf(text, sizeof text, "%s, %lld bytes %s buffer %d", name, (long long)(offset < 0 ? -offset : offset),
-             offset < 0 ? "before" : "after the end of", range + 1);
+  place p = nearest_place(c);
+  if (p.buffer) {
+    lkc_setinteger(L, "buffer", p.buffer);
+    lkc_setinteger(L, "offset", p.offset);
   }
+  if (!p.buffer)
+    snprintf(text, sizeof text, "%s at address %s", name, address);
+  else if (p.inside)
+    snprintf(text, sizeof text, "%s at byte %lld of buffer %d (inputs are read-only)", name, (long long)p.offset, p.buffer);
+  else
+    snprintf(text, sizeof text, "%s, %lld bytes %s buffer %d", name, (long long)p.distance,
+             p.offset < 0 ? "before" : "after the end of", p.buffer);
   lkc_setstring(L, "text", text);
 }
 
 /*--- What the handler wrote: {signal = number, name = "SIGSEGV", address = hex text, buffer = argument position, offset = bytes
---- (negative before the buffer, else after its end), text = one line}; nil when nothing crashed.
+--- (negative before the buffer, else from its start inside it, or after its end), text = one line}; nil when nothing crashed.
 --- @return table|nil report
 function crashpage.report(self) end */
 static int crash_page_report(lua_State *L) {

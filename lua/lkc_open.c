@@ -15,20 +15,12 @@ const kc_driver *const *lkc_drivers(lua_State *L) {
   return drivers;
 }
 
-/* While the project is assembled, an absent binding is a null weak symbol. */
-#pragma weak lkc_open_format
-#pragma weak lkc_open_buffer
-#pragma weak lkc_open_enclosure
-#pragma weak lkc_open_metric
-#pragma weak lkc_open_device
-
 int luaopen_kc_core(lua_State *L) {
   static void (*const openers[])(lua_State *) = {lkc_open_format,  lkc_open_buffer, lkc_open_enclosure,
                                                  lkc_open_metric,  lkc_open_device, lkc_open_process,
                                                  lkc_open_channel, lkc_open_crash,  lkc_open_system};
   luaL_checkversion(L);
   lua_newtable(L);
-  for (size_t i = 0; i < sizeof openers / sizeof *openers; i++)
-    if (openers[i]) openers[i](L);
+  for (size_t i = 0; i < sizeof openers / sizeof *openers; i++) openers[i](L);
   return 1;
 }

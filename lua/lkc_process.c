@@ -2,6 +2,7 @@
  *
  * Children are exec'd, never forked (CUDA does not survive fork), each in a process group of its own, so that Ctrl-C on the
  * terminal reaches the supervisor only, which then ends the others in order. */
+#define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -314,6 +315,7 @@ static void read_spare(lua_State *L, int index, pid_set *spare) {
 --- @return integer count of processes killed
 function core.killtree(pid, spare) end */
 static int process_killtree(lua_State *L) {
+  lua_settop(L, 2);
   pid_set *spare = lua_newuserdatauv(L, 2 * sizeof *spare, 0), *doomed = spare + 1;
   spare->count = doomed->count = 0;
   read_spare(L, 2, spare);

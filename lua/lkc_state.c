@@ -33,7 +33,7 @@ static void add_searcher(lua_State *L) {
   lua_pop(L, 2);
 }
 
-/* kc.exact is kc/exact.so beside the program (build tree) or in ../lib (installed). */
+/* kc.exact is lib/kc/exact.so beside the program (build tree) or in ../lib/kc (installed). */
 static void add_exact_path(lua_State *L) {
   char exe[4096];
   ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
@@ -43,7 +43,7 @@ static void add_exact_path(lua_State *L) {
   *strrchr(exe, '/') = 0;
   lua_getglobal(L, "package");
   lua_getfield(L, -1, "cpath");
-  lua_pushfstring(L, "%s/?.so;%s/../lib/?.so;%s", exe, exe, lua_tostring(L, -1));
+  lua_pushfstring(L, "%s/lib/?.so;%s/../lib/?.so;%s", exe, exe, lua_tostring(L, -1));
   lua_setfield(L, -3, "cpath");
   lua_pop(L, 2);
 }

@@ -1,4 +1,5 @@
 /* lkc_system.c - what the roles need of the operating system besides processes: digests, clocks, the terminal, files. */
+#define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>

@@ -69,7 +69,7 @@ KC_FN kc_f64 kc_f64_of_bits(kc_u64 u) {
 void kc_arguments_differ_in_type(void);
 
 #define KC_MATH1(fn, x) _Generic((x), kc_f32: __builtin_##fn##f, kc_f64: __builtin_##fn)(x)
-#define KC_MATH2(fn, x, y)                                                                                                      \
+#define KC_MATH2(fn, x, y)                                                                                                     \
   _Generic((x), kc_f32: _Generic((y), kc_f32: __builtin_##fn##f, default: kc_arguments_differ_in_type),                        \
            kc_f64: _Generic((y), kc_f64: __builtin_##fn, default: kc_arguments_differ_in_type))(x, y)
 #define KC_BY_TYPE(fn, x) _Generic((x), kc_f32: fn##_f32, kc_f64: fn##_f64)(x)

@@ -109,6 +109,7 @@ local function measure_state(loaded, role, item, samples, complete, options)
     judges[role](state, result, contract)
   end)
   candidate:close()
+  if not ok and type(why) == "table" and why.code == "limit" then error(why, 0) end -- contract code that hangs does so every time
   if not ok then demand(state, false, tostring(why)) end
   return state
 end

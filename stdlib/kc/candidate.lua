@@ -1,6 +1,7 @@
 ---@module kc.candidate
 -- One implementation on one device, ready to be run on samples: arguments, geometry, builds, and the vacuous stand-ins.
 local client = require "kc.client"
+local core = require "kc.core"
 local paths = require "kc.paths"
 local words = require "kc.words"
 local M = {}
@@ -57,11 +58,12 @@ end
 --- Prepares an implementation; nothing runs yet.
 ---@param loaded table what loader.contract returned
 ---@param implementation table
----@param options table {device=name, verbose=boolean, directory=where its files lie}
+---@param options table {device=name, verbose=boolean, directory=where its files lie|nil, path=file that holds it|nil}
 ---@return table candidate
 function M.new(loaded, implementation, options)
   return setmetatable({ contract = loaded.contract, loaded = loaded, implementation = implementation, verbose = options.verbose,
                         device = options.device, directory = options.directory or loaded.directory,
+                        path = options.path or loaded.path,
                         client = implementation.kind ~= "vacuous" and client.new(options) or nil }, Candidate)
 end
 
@@ -72,7 +74,9 @@ function Candidate:prepare(timeout)
   local kind = self.implementation.kind
   if kind == "vacuous" or self.kernel or self.ready then return true end
   if kind == "lua" then
-    self.ready = true
+    local digest, message = core.sha256file(self.path)
+    if not digest then return nil, { kind = "build", text = message } end
+    self.ready, self.sha256 = true, digest
     return true
   end
   local build, message = build_of(self.contract, self.implementation, self.directory)
@@ -142,7 +146,7 @@ end
 function Candidate:launch(ids, inputs, outputs, sizes, options)
   local implementation = self.implementation
   if implementation.kind == "lua" then
-    return self.client:call({ path = self.loaded.path, digest = self.loaded.digest, implementation = implementation.name,
+    return self.client:call({ path = self.path, sha256 = self.sha256, implementation = implementation.name,
                               inputs = named(inputs, ids), outputs = named(outputs, ids), sizes = sizes }, options.timeout)
   end
   local args = {}

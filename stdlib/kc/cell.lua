@@ -98,11 +98,12 @@ function M.judge(candidate, samples, complete, options)
   return { measurement = m, verdict = worst, deciding = deciding or M.worst_sample(m) }
 end
 
---- Index of the sample with the largest ratio.
+--- Index of the sample with the largest ratio; among equals the one that judged most.
 function M.worst_sample(m)
   local best
   for _, record in ipairs(m.samples) do
-    if not best or (record.worst or 0.0) > (best.worst or 0.0) then best = record end
+    local worst, most = record.worst or 0.0, best and best.worst or 0.0
+    if not best or worst > most or (worst == most and record.judged > best.judged) then best = record end
   end
   return best and best.index
 end
@@ -114,7 +115,7 @@ end
 ---@return table result
 function M.run(loaded, implementation, options)
   local candidate = candidates.new(loaded, implementation, { device = options.device, verbose = options.verbose,
-                                                            directory = options.directory })
+                                                            directory = options.directory, path = options.path })
   local samples, complete = protocol.samples(loaded.contract, options.seed)
   if options.sample then
     samples = { samples[options.sample] }

@@ -60,9 +60,7 @@ function Client:post_mortem()
   local how, code, name = self.process:wait(2)
   local crash = self.page:report()
   if how == "signaled" then
-    local text = ("%s%s"):format(name or ("signal " .. code), crash and crash.address and (" at address " .. crash.address) or "")
-    if crash and crash.text then text = ("%s: %s"):format(name or code, crash.text) end
-    return failure("crash", "crashed: " .. text, { signal = name or tostring(code), buffer = crash and crash.buffer,
+    return failure("crash", "crashed: " .. (crash and crash.text or name), { signal = name or tostring(code), buffer = crash and crash.buffer,
                                                    offset = crash and crash.offset })
   end
   if how == "exited" then return failure("exit", ("exited with status %d before completing"):format(code)) end

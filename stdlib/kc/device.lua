@@ -3,6 +3,7 @@
 -- through a
 -- runner of their own, which a crash or a hang costs, not the caller; in the runner, and with isolation = "none", directly.
 local core = require "kc.core"
+local json = require "kc.json"
 local words = require "kc.words"
 local M = {}
 
@@ -110,6 +111,7 @@ function Remote:launch(kernel, args, options)
   local record, failure = self.client:launch(id, sent, geometry(options or {}), options and options.timeout)
   if not record then ask(failure) end
   self.client:free(shared)
+  record.seconds = json.tofloat(record.seconds)
   return record
 end
 

@@ -13,6 +13,14 @@ local function copy(library, without)
   return out
 end
 
+-- kc as the file sees it: contracts made here know where they were written.
+local function view(kc, path)
+  return setmetatable({ contract = function(clauses) return require("kc.contract").make(clauses, { path = path, line = 1 }) end }, {
+    __index = kc, __metatable = false,
+    __newindex = function(_, name) error(("kc cannot be changed: '%s'"):format(tostring(name)), 2) end,
+  })
+end
+
 -- A fresh environment for each file. string.rep and friends stay: time and memory are bounded by the process.
 local function environment(kc)
   local env = { math = copy(math, { "random", "randomseed" }), string = copy(string, { "dump" }), table = copy(table), utf8 = copy(utf8) }
@@ -72,12 +80,13 @@ function M.load(path)
   local text, message = read(path)
   if not text then return nil, message end
   local kc = require "kc"
-  local chunk, syntax = load(text, "@" .. path, "t", environment(kc))
+  local chunk, syntax = load(text, "@" .. path, "t", environment(view(kc, path)))
   if not chunk then return nil, syntax end
   local ok, value = xpcall(chunk, function(e)
     if type(e) ~= "string" or e:match("^[^\n]-:%d+: ") then return e end
     return path .. ": " .. e
   end)
+  if not ok and type(value) == "table" and value.code == "limit" then error(value, 0) end
   if not ok then return nil, tostring(value) end
   if type(value) ~= "table" or not value.kc_type then
     return nil, ("%s: expected the file to return a kc.contract, kc.suite or kc.incident, got %s"):format(path, type(value))
@@ -105,6 +114,18 @@ function M.file(path)
   local value, directory = loaded.value, path:match("^(.*)/[^/]*$") or "."
   if value.kc_type == "suite" then return { suite = value, path = path, directory = directory, text = loaded.text } end
   return { contract = value, path = path, directory = directory, digest = M.digest(loaded.text, value:implementations(), directory) }
+end
+
+--- Every implementation that a contract or suite file holds.
+---@param file table what loader.file returned
+---@return table list of {role=, implementation=}
+function M.implementations(file)
+  if file.contract then return file.contract:implementations() end
+  local list = {}
+  for _, item in ipairs(file.suite.judge) do
+    for _, implementation in ipairs(item.implementations) do list[#list + 1] = { role = "candidate", implementation = implementation } end
+  end
+  return list
 end
 
 return M

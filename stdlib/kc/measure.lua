@@ -53,11 +53,12 @@ local function references(contract, inputs)
   return refs
 end
 
---- Inputs and enclosures of a sample, kept for the next implementation of the same contract. At most `limit` elements are kept.
+--- Inputs and enclosures of samples, kept for the next implementation of the same contract.
 ---@return table cache
-function M.cache() return { held = 0, entries = {} } end
+function M.cache() return { elements = 0, buffers = 0, entries = {} } end
 
-local CACHE_ELEMENTS = 16 * 1024 * 1024
+-- Bounds of a cache: memory, and descriptors (each buffer holds one).
+local CACHE_ELEMENTS, CACHE_BUFFERS = 16 * 1024 * 1024, 256
 
 local function prepared(contract, spec, options)
   local cache, seed = options.cache, options.seed
@@ -71,11 +72,16 @@ local function prepared(contract, spec, options)
   entry = { inputs = inputs, redraws = redraws }
   local elements = 0
   for _, item in ipairs(inputs) do elements = elements + #item.buffer end
-  if cache.held + elements <= CACHE_ELEMENTS then
-    cache.held = cache.held + elements
+  if cache.elements + elements <= CACHE_ELEMENTS and cache.buffers + #inputs <= CACHE_BUFFERS then
+    cache.elements, cache.buffers = cache.elements + elements, cache.buffers + #inputs
     cache.entries[key] = entry
+    entry.kept = true
   end
   return entry
+end
+
+local function close_all(list)
+  for _, item in ipairs(list) do item.buffer:close() end
 end
 
 local function evidence(kind, text, more)
@@ -163,6 +169,39 @@ local function summarise(record, answer, outputs)
   end)
 end
 
+local function judge(contract, record, x, y, ready, limit_seconds, outputs)
+  local where = contract.path .. ": postcondition"
+  local answer = check.clause(limit.call(limit_seconds, where, contract.postcondition, x, y, ready.references, contract.tolerance), where)
+  local judged = {}
+  for i, output in ipairs(outputs) do judged[i] = { name = output.name, buffer = y[output.name] } end
+  summarise(record, answer, judged)
+  record.answer, record.text = answer.answer, answer.text
+  if record.evidence then
+    record.answer, record.text = "no", record.evidence.text
+  end
+end
+
+local function run(candidate, spec, options, record, ready, outputs)
+  local contract = candidate.contract
+  local launch, failure = candidate:run(ready.inputs, outputs, spec.sizes, options)
+  if not launch then
+    record.answer, record.text, record.evidence = "failed", failure.text, failure
+    return
+  end
+  local y, digest = snapshot(outputs)
+  record.digest = digest
+  record.evidence = inspect(outputs, launch) or unwritten(candidate, ready.inputs, outputs, spec, options)
+  -- The reference is made after the candidate has run, and in another process: there is nothing stale to find.
+  local x = by_name(ready.inputs)
+  ready.references = ready.references or references(contract, x)
+  judge(contract, record, x, y, ready, options.limit, outputs)
+  if options.keep then
+    record.outputs, record.inputs = y, x
+  else
+    for _, output in ipairs(outputs) do y[output.name]:close() end
+  end
+end
+
 --- Runs and judges one sample.
 ---@param candidate table
 ---@param spec table from protocol
@@ -179,27 +218,9 @@ function M.sample(candidate, spec, options)
   end
   record.redraws = ready.redraws
   local outputs = make(contract.scope.outputs, spec.sizes)
-  local launch, failure = candidate:run(ready.inputs, outputs, spec.sizes, options)
-  if not launch then
-    record.answer, record.text, record.evidence = "failed", failure.text, failure
-    return record
-  end
-  local y, digest = snapshot(outputs)
-  record.digest = digest
-  record.evidence = inspect(outputs, launch) or unwritten(candidate, ready.inputs, outputs, spec, options)
-  -- The reference is made after the candidate has run, and in another process: there is nothing stale to find.
-  ready.references = ready.references or references(contract, by_name(ready.inputs))
-  local x = by_name(ready.inputs)
-  local where = contract.path .. ": postcondition"
-  local answer = check.clause(limit.call(options.limit, where, contract.postcondition, x, y, ready.references, contract.tolerance), where)
-  local judged = {}
-  for i, output in ipairs(outputs) do judged[i] = { name = output.name, buffer = y[output.name] } end
-  summarise(record, answer, judged)
-  record.answer, record.text = answer.answer, answer.text
-  if record.evidence then
-    record.answer, record.text = "no", record.evidence.text
-  end
-  record.outputs, record.inputs = options.keep and y or nil, options.keep and x or nil
+  run(candidate, spec, options, record, ready, outputs)
+  close_all(outputs)
+  if not ready.kept and not options.keep then close_all(ready.inputs) end
   return record
 end
 

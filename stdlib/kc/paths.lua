@@ -30,7 +30,13 @@ function M.runner() return os.getenv("KC_RUNNER") or (M.program_directory() .. "
 --- Directories searched for contracts named by id.
 function M.contract_roots()
   local bin = M.program_directory()
-  return { "contracts", bin .. "/../contracts", bin .. "/../share/kc/contracts" }
+  local roots, seen = {}, {}
+  for _, root in ipairs { "contracts", bin .. "/../contracts", bin .. "/../share/kc/contracts" } do
+    local real = core.realpath(root)
+    if real and not seen[real] then roots[#roots + 1] = root end
+    seen[real or root] = true
+  end
+  return roots
 end
 
 --- The contracts shipped with kc: ./contracts, or those installed beside the program; nil when there are none.

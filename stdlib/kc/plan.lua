@@ -58,7 +58,7 @@ function M.by_id(id, roots)
       local loaded = loader.contract(path)
       local c = loaded and loaded.contract
       if c then
-        known[#known + 1] = c.identifier.name
+        known[#known + 1] = id:find("/", 1, true) and c.id or c.identifier.name
         if c.id == id or c.identifier.name == id or c.identifier.class == id then found[#found + 1] = path end
       end
     end

@@ -70,13 +70,13 @@ end
 -- A Lua function over kernels: the contract's file is loaded here with oracles and reals inert.
 function handlers.call(self, request)
   local loader = require "kc.loader"
-  local loaded, message = loader.contract(request.path)
-  if not loaded then return { error = message, code = "contract" } end
-  if loaded.digest ~= request.digest then
+  if core.sha256file(request.path) ~= request.sha256 then
     return { error = request.path .. " changed while it was judged", code = "contract" }
   end
+  local loaded, message = loader.file(request.path)
+  if not loaded then return { error = message, code = "contract" } end
   local found
-  for _, item in ipairs(loaded.contract:implementations()) do
+  for _, item in ipairs(loader.implementations(loaded)) do
     if item.implementation.name == request.implementation then found = item.implementation end
   end
   local inputs, outputs = {}, {}

@@ -17,7 +17,9 @@ local function only(where, t, known)
 end
 
 local function list(where, value, is, expected)
-  if type(value) ~= "table" or #value == 0 then error(("%s: expected a list of %s, got %s"):format(where, expected, words.show(value)), 3) end
+  if type(value) ~= "table" or #value == 0 then
+    error(("%s: expected a list of %s, got %s"):format(where, expected, words.show(value)), 3)
+  end
   local copy = {}
   for i, item in ipairs(value) do
     if not is(item) then error(("%s, item %d: expected %s, got %s"):format(where, i, expected, words.show(item)), 3) end

@@ -1,6 +1,10 @@
 ---@module kc.report.text
 -- The report people read: verdicts grouped by contract, each with the line that replays it.
+local json = require "kc.json"
 local M = {}
+
+-- Floats come as text from judges and from cached records.
+local function number(x) return type(x) == "string" and json.tofloat(x) or x end
 
 local Report = {}
 Report.__index = Report
@@ -28,8 +32,8 @@ local function states(record)
   local least, most = math.huge, 0.0
   for _, state in ipairs(record.states) do
     n[state.role] = n[state.role] + 1
-    if state.role == "bad" then least = math.min(least, state.margin or 0.0) end
-    if state.role == "good" then most = math.max(most, state.margin or 0.0) end
+    if state.role == "bad" then least = math.min(least, number(state.margin) or 0.0) end
+    if state.role == "good" then most = math.max(most, number(state.margin) or 0.0) end
   end
   local text = ("%d baseline, %d bad, %d good, %d vacuous told apart"):format(n.baseline, n.bad, n.good, n.vacuous)
   return ("%s; good use at most %.3g of the tolerance, bad exceed it at least %s times"):format(text, most,
@@ -53,7 +57,7 @@ function Report:states(record)
   for _, state in ipairs(record.states) do
     local functional = state.functional == nil and "-" or state.functional and "passes" or "fails"
     self.write(("  %-9s %-24s functional test %-7s %-11s margin %s\n"):format(state.role, state.name, functional,
-      state.verdict or "not run", state.margin and ("%.4g"):format(state.margin) or "-"))
+      state.verdict or "not run", state.margin and ("%.4g"):format(number(state.margin)) or "-"))
   end
 end
 
@@ -62,7 +66,7 @@ function Report:result(r)
   local v = r.verdict
   if self.quiet and v.name == "held" then return end
   local name = self:paint(v.name, ("%-10s"):format(v.name))
-  local facts = r.judged and ("%d elements, worst %.3g of the tolerance"):format(r.judged, r.worst) or ""
+  local facts = r.judged and ("%d elements, worst %.3g of the tolerance"):format(r.judged, number(r.worst)) or ""
   if r.vacuous and r.vacuous > 0 then facts = ("%s, %d vacuous"):format(facts, r.vacuous) end
   self.write(("  %s %-24s %s\n"):format(name, r.implementation, v.name == "held" and facts or v.reason or ""))
   if v.signature then self.write(("             signature: %s\n"):format(v.signature)) end
@@ -76,7 +80,8 @@ function Report:replayed(r, sample, same)
     self.write(("sample %d, %s on %s: %s\n"):format(sample.index, sample.label, r.device, sample.text or ""))
     if sample.worst_at then
       self.write(("  output %s element %d: got %.9g (code %s), exact value in [%a, %a]\n"):format(sample.worst_at.output,
-        sample.worst_at.element, sample.worst_at.got, sample.worst_at.code, sample.worst_at.lo, sample.worst_at.hi))
+        sample.worst_at.element, number(sample.worst_at.got), sample.worst_at.code, number(sample.worst_at.lo),
+        number(sample.worst_at.hi)))
     end
   end
   self.write(same and "the same bits as recorded\n" or "other bits than recorded: the candidate is not deterministic\n")

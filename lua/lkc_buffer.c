@@ -1,0 +1,447 @@
+/* lkc_buffer.c - buffers as userdata: elements by 1-based row-major index, everything else by method. */
+#include <sha2.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lkc.h"
+
+#define DEFAULT_GUARD 4096
+
+static const kc_encoding nearest = {.rounding = KC_RNE};
+
+kc_buffer *lkc_checkbuffer(lua_State *L, int arg) {
+  lkc_buffer *u = luaL_checkudata(L, arg, LKC_BUFFER);
+  if (!u->b) luaL_argerror(L, arg, "attempt to use a closed buffer");
+  return u->b;
+}
+
+lkc_buffer *lkc_newbuffer(lua_State *L) {
+  lkc_buffer *u = lua_newuserdatauv(L, sizeof *u, 0);
+  u->b = NULL;
+  luaL_setmetatable(L, LKC_BUFFER);
+  return u;
+}
+
+static kc_buffer *check_writable(lua_State *L, int arg) {
+  kc_buffer *b = lkc_checkbuffer(L, arg);
+  if (!kc_buffer_writable(b)) luaL_argerror(L, arg, "the buffer is read-only");
+  return b;
+}
+
+/* The 0-based position that the 1-based index at `arg` names. */
+static size_t check_index(lua_State *L, int arg, const kc_buffer *b) {
+  lua_Integer i = luaL_checkinteger(L, arg), n = kc_buffer_count(b);
+  if (i < 1 || i > n) luaL_argerror(L, arg, lua_pushfstring(L, "index %I, expected 1..%I", i, n));
+  return (size_t)i - 1;
+}
+
+static size_t guard_option(lua_State *L, int arg) {
+  if (lua_isnoneornil(L, arg)) return DEFAULT_GUARD;
+  luaL_checktype(L, arg, LUA_TTABLE);
+  lua_Integer guard = lkc_fieldinteger(L, arg, "guard", DEFAULT_GUARD);
+  luaL_argcheck(L, guard >= 0, arg, "field 'guard': expected an integer >= 0");
+  return (size_t)guard;
+}
+
+/*--- A new buffer of a format and shape in shared memory, painted with poison; `guard` bytes on each side (4096 when omitted)
+--- are rounded up to a page. Element b[i] counts from 1 in row-major order; b[i] = x rounds to nearest; #b is the number of
+--- elements. nil, message, code when memory is short.
+---@param format string
+---@param shape table list of integers
+---@param options table|nil {guard=}
+---@return userdata|nil buffer, string|nil message, string|nil code
+function core.buffer(format, shape, options) end */
+static int lkc_buffer_new(lua_State *L) {
+  int64_t shape[KC_MAX_RANK];
+  kc_text err = {""};
+  const kc_format *f = lkc_checkformat(L, 1);
+  int rank = lkc_checkshape(L, 2, shape);
+  size_t guard = guard_option(L, 3);
+  lkc_buffer *u = lkc_newbuffer(L);
+  kc_status status = kc_buffer_create(&u->b, f, rank, shape, guard, &err);
+  return status == KC_OK ? 1 : lkc_result(L, status, &err);
+}
+
+/*--- Maps a buffer that another process created. The buffer owns the descriptor when this succeeds.
+---@param fd integer
+---@param format string
+---@param shape table list of integers
+---@param options table|nil {guard=, writable=}
+---@return userdata|nil buffer, string|nil message, string|nil code
+function core.attach(fd, format, shape, options) end */
+static int lkc_buffer_attach(lua_State *L) {
+  int64_t shape[KC_MAX_RANK];
+  kc_text err = {""};
+  lua_Integer fd = luaL_checkinteger(L, 1);
+  luaL_argcheck(L, fd >= 0 && fd <= INT32_MAX, 1, "expected a descriptor");
+  const kc_format *f = lkc_checkformat(L, 2);
+  int rank = lkc_checkshape(L, 3, shape);
+  size_t guard = guard_option(L, 4);
+  bool writable = !lua_isnoneornil(L, 4) && lkc_fieldboolean(L, 4, "writable", false);
+  lkc_buffer *u = lkc_newbuffer(L);
+  kc_status status = kc_buffer_attach(&u->b, (int)fd, f, rank, shape, guard, writable, &err);
+  return status == KC_OK ? 1 : lkc_result(L, status, &err);
+}
+
+static int lkc_buffer_index(lua_State *L) {
+  if (lua_type(L, 2) != LUA_TNUMBER) {
+    luaL_checkudata(L, 1, LKC_BUFFER); /* methods of a closed buffer exist; they raise when called */
+    luaL_getmetafield(L, 1, "methods");
+    lua_pushvalue(L, 2);
+    lua_rawget(L, -2);
+    return 1;
+  }
+  const kc_buffer *b = lkc_checkbuffer(L, 1);
+  lkc_pushelement(L, kc_buffer_format(b), kc_load(kc_buffer_format(b), kc_buffer_cdata(b), check_index(L, 2, b)));
+  return 1;
+}
+
+static int lkc_buffer_newindex(lua_State *L) {
+  kc_buffer *b = check_writable(L, 1);
+  size_t i = check_index(L, 2, b);
+  kc_store(kc_buffer_format(b), kc_buffer_data(b), i, lkc_checkelement(L, 3, kc_buffer_format(b), &nearest));
+  return 0;
+}
+
+static int lkc_buffer_len(lua_State *L) {
+  lua_pushinteger(L, kc_buffer_count(lkc_checkbuffer(L, 1)));
+  return 1;
+}
+
+static int lkc_buffer_tostring(lua_State *L) {
+  const kc_buffer *b = ((lkc_buffer *)luaL_checkudata(L, 1, LKC_BUFFER))->b;
+  luaL_Buffer text;
+  if (!b) return lua_pushliteral(L, "kc.buffer (closed)"), 1;
+  luaL_buffinit(L, &text);
+  luaL_addstring(&text, "kc.buffer ");
+  luaL_addstring(&text, kc_buffer_format(b)->name);
+  for (int i = 0; i < kc_buffer_rank(b); i++) {
+    luaL_addchar(&text, i ? ',' : '[');
+    lua_pushinteger(L, kc_buffer_shape(b)[i]);
+    luaL_addvalue(&text);
+  }
+  if (kc_buffer_rank(b)) luaL_addchar(&text, ']');
+  if (!kc_buffer_writable(b)) luaL_addstring(&text, " read-only");
+  luaL_pushresult(&text);
+  return 1;
+}
+
+/*--- Releases the memory. Idempotent; any other use afterwards raises.
+---@param self userdata
+function buffer.close(self) end */
+static int lkc_buffer_close(lua_State *L) {
+  lkc_buffer *u = luaL_checkudata(L, 1, LKC_BUFFER);
+  kc_buffer *b = u->b;
+  u->b = NULL;
+  kc_buffer_release(b);
+  return 0;
+}
+
+/*--- The code (bits) of element i.
+---@param self userdata
+---@param i integer
+---@return integer
+function buffer.code(self, i) end */
+static int lkc_buffer_code(lua_State *L) {
+  kc_buffer *b = lkc_checkbuffer(L, 1);
+  lua_pushinteger(L, (lua_Integer)kc_load(kc_buffer_format(b), kc_buffer_cdata(b), check_index(L, 2, b)));
+  return 1;
+}
+
+/*--- Stores a code as element i.
+---@param self userdata
+---@param i integer
+---@param code integer
+function buffer.setcode(self, i, code) end */
+static int lkc_buffer_setcode(lua_State *L) {
+  kc_buffer *b = check_writable(L, 1);
+  size_t i = check_index(L, 2, b);
+  kc_store(kc_buffer_format(b), kc_buffer_data(b), i, lkc_checkcode(L, 3, kc_buffer_format(b)));
+  return 0;
+}
+
+/*--- Name of the format.
+---@param self userdata
+---@return string
+function buffer.format(self) end */
+static int lkc_buffer_format(lua_State *L) {
+  lua_pushstring(L, kc_buffer_format(lkc_checkbuffer(L, 1))->name);
+  return 1;
+}
+
+/*--- Dimensions.
+---@param self userdata
+---@return table list of integers
+function buffer.shape(self) end */
+static int lkc_buffer_shape(lua_State *L) {
+  const kc_buffer *b = lkc_checkbuffer(L, 1);
+  lua_createtable(L, kc_buffer_rank(b), 0);
+  for (int i = 0; i < kc_buffer_rank(b); i++) {
+    lua_pushinteger(L, kc_buffer_shape(b)[i]);
+    lua_rawseti(L, -2, i + 1);
+  }
+  return 1;
+}
+
+/*--- Bytes of data, guards not counted.
+---@param self userdata
+---@return integer
+function buffer.bytes(self) end */
+static int lkc_buffer_bytes(lua_State *L) {
+  lua_pushinteger(L, (lua_Integer)kc_buffer_bytes(lkc_checkbuffer(L, 1)));
+  return 1;
+}
+
+/*--- Bytes of each guard, a multiple of the page size.
+---@param self userdata
+---@return integer
+function buffer.guardbytes(self) end */
+static int lkc_buffer_guardbytes(lua_State *L) {
+  lua_pushinteger(L, (lua_Integer)kc_buffer_guard_bytes(lkc_checkbuffer(L, 1)));
+  return 1;
+}
+
+/*--- The memfd; it stays the buffer's.
+---@param self userdata
+---@return integer
+function buffer.fd(self) end */
+static int lkc_buffer_fd(lua_State *L) {
+  lua_pushinteger(L, kc_buffer_fd(lkc_checkbuffer(L, 1)));
+  return 1;
+}
+
+/*--- False for a sealed buffer or one attached read-only.
+---@param self userdata
+---@return boolean
+function buffer.writable(self) end */
+static int lkc_buffer_writable(lua_State *L) {
+  lua_pushboolean(L, kc_buffer_writable(lkc_checkbuffer(L, 1)));
+  return 1;
+}
+
+/*--- Makes the contents final, here and for every process that maps them.
+---@param self userdata
+---@return boolean|nil ok, string|nil message, string|nil code
+function buffer.seal(self) end */
+static int lkc_buffer_seal(lua_State *L) {
+  kc_text err = {""};
+  kc_status status = kc_buffer_seal(lkc_checkbuffer(L, 1), &err);
+  if (status != KC_OK) return lkc_result(L, status, &err);
+  lua_pushboolean(L, true);
+  return 1;
+}
+
+static int check_poison(lua_State *L, int arg) {
+  lua_Integer which = luaL_checkinteger(L, arg);
+  luaL_argcheck(L, which == 0 || which == 1, arg, "expected poison 0 or 1");
+  return (int)which;
+}
+
+/*--- Repaints the guards, and the data with poison 0 or 1.
+---@param self userdata
+---@param which integer
+function buffer.poison(self, which) end */
+static int lkc_buffer_poison(lua_State *L) {
+  kc_buffer *b = check_writable(L, 1);
+  kc_buffer_poison(b, check_poison(L, 2));
+  return 0;
+}
+
+/*--- How many elements still hold poison 0 or 1, and the index of the first.
+---@param self userdata
+---@param which integer
+---@return integer count, integer|nil first
+function buffer.unwritten(self, which) end */
+static int lkc_buffer_unwritten(lua_State *L) {
+  int64_t first, count = kc_buffer_unwritten(lkc_checkbuffer(L, 1), check_poison(L, 2), &first);
+  lua_pushinteger(L, count);
+  if (first < 0) return 1;
+  lua_pushinteger(L, first + 1);
+  return 2;
+}
+
+static void push_guard_text(lua_State *L, const kc_buffer *b, const kc_guard_report *r) {
+  lua_Integer size = (lua_Integer)kc_buffer_bytes(b);
+  lua_Integer away = r->after ? r->nearest - size + 1 : -r->nearest;
+  char bytes[48];
+  snprintf(bytes, sizeof bytes, "expected 0x%02x, found 0x%02x", r->expected, r->found);
+  lua_pushfstring(L, "%I damaged byte%s, the nearest %I byte%s %s the data (%s)", (lua_Integer)r->count,
+                  r->count == 1 ? "" : "s", away, away == 1 ? "" : "s", r->after ? "past the end of" : "before", bytes);
+}
+
+/*--- What damaged the guards: {after = boolean, offset = first damaged byte, nearest = the one nearest to the data, both relative to
+--- the first data byte, count, expected, found, text}; nil when they are intact.
+---@param self userdata
+---@return table|nil report
+function buffer.guards(self) end */
+static int lkc_buffer_guards(lua_State *L) {
+  const kc_buffer *b = lkc_checkbuffer(L, 1);
+  kc_guard_report r;
+  kc_buffer_guards(b, &r);
+  if (!r.damaged) return lua_pushnil(L), 1;
+  lua_createtable(L, 0, 7);
+  lkc_setboolean(L, "after", r.after);
+  lkc_setinteger(L, "offset", r.offset);
+  lkc_setinteger(L, "nearest", r.nearest);
+  lkc_setinteger(L, "count", r.count);
+  lkc_setinteger(L, "expected", r.expected);
+  lkc_setinteger(L, "found", r.found);
+  push_guard_text(L, b, &r);
+  lua_setfield(L, -2, "text");
+  return 1;
+}
+
+/*--- The data bytes.
+---@param self userdata
+---@return string
+function buffer.raw(self) end */
+static int lkc_buffer_raw(lua_State *L) {
+  const kc_buffer *b = lkc_checkbuffer(L, 1);
+  lua_pushlstring(L, kc_buffer_cdata(b), kc_buffer_bytes(b));
+  return 1;
+}
+
+/*--- Replaces all data bytes.
+---@param self userdata
+---@param bytes string
+function buffer.setraw(self, bytes) end */
+static int lkc_buffer_setraw(lua_State *L) {
+  kc_buffer *b = check_writable(L, 1);
+  size_t size;
+  const char *bytes = luaL_checklstring(L, 2, &size);
+  if (size != kc_buffer_bytes(b))
+    luaL_argerror(L, 2, lua_pushfstring(L, "expected %I bytes, got %I", (lua_Integer)kc_buffer_bytes(b), (lua_Integer)size));
+  memcpy(kc_buffer_data(b), bytes, size);
+  return 0;
+}
+
+/*--- A new writable buffer with the same contents and fresh guards.
+---@param self userdata
+---@return userdata|nil buffer, string|nil message, string|nil code
+function buffer.copy(self) end */
+static int lkc_buffer_copy(lua_State *L) {
+  const kc_buffer *b = lkc_checkbuffer(L, 1);
+  kc_text err = {""};
+  lkc_buffer *u = lkc_newbuffer(L);
+  kc_status status =
+      kc_buffer_create(&u->b, kc_buffer_format(b), kc_buffer_rank(b), kc_buffer_shape(b), kc_buffer_guard_bytes(b), &err);
+  if (status != KC_OK) return lkc_result(L, status, &err);
+  memcpy(kc_buffer_data(u->b), kc_buffer_cdata(b), kc_buffer_bytes(b));
+  return 1;
+}
+
+/*--- SHA-256 of the data bytes, in hex.
+---@param self userdata
+---@return string
+function buffer.digest(self) end */
+static int lkc_buffer_digest(lua_State *L) {
+  const kc_buffer *b = lkc_checkbuffer(L, 1);
+  char hex[SHA256_DIGEST_STRING_LENGTH];
+  SHA256Data(kc_buffer_cdata(b), kc_buffer_bytes(b), hex);
+  lua_pushstring(L, hex);
+  return 1;
+}
+
+static const char *const distributions[] = {
+    [KC_DIST_CONSTANT] = "constant",       [KC_DIST_UNIFORM] = "uniform",     [KC_DIST_NORMAL] = "normal",
+    [KC_DIST_LOG_UNIFORM] = "log_uniform", [KC_DIST_INTEGERS] = "integers",   [KC_DIST_BITS] = "bits",
+    [KC_DIST_FINITE_BITS] = "finite_bits", [KC_DIST_SUBNORMAL] = "subnormal", [KC_DIST_EXHAUSTIVE] = "exhaustive",
+    [KC_DIST_EXCEPTIONAL] = "exceptional", [KC_DIST_EXCEPTIONAL + 1] = NULL};
+
+static kc_dist check_distribution(lua_State *L, int arg) {
+  luaL_checktype(L, arg, LUA_TTABLE);
+  const char *kind = lkc_fieldstring(L, arg, "kind", "");
+  kc_dist d = {
+      .a = lkc_fieldnumber(L, arg, "a", 0.0), .b = lkc_fieldnumber(L, arg, "b", 0.0), .c = lkc_fieldnumber(L, arg, "c", 0.0)};
+  while (distributions[d.kind] && strcmp(distributions[d.kind], kind) != 0) d.kind++;
+  if (!distributions[d.kind]) {
+    const char *near = lkc_nearest(kind, distributions);
+    luaL_argerror(L, arg,
+                  lua_pushfstring(L, "unknown distribution '%s'%s%s", kind, near ? "; nearest: " : "", near ? near : ""));
+  }
+  return d;
+}
+
+/*--- Fills the buffer: element i is a function of (key, first + i - 1, distribution, format) alone. Distribution: {kind=, a=, b=, c=}
+--- with kind constant (a), uniform (a <= x < b), normal (a = 0, standard deviation b, a power of two), log_uniform (2^a <= |x| < 2^b,
+--- c = 1: positive), integers (a..b), bits, finite_bits, subnormal, exhaustive (codes from a on), exceptional (probability a).
+---@param self userdata
+---@param key integer
+---@param distribution table
+---@param first integer|nil 0 when omitted
+function buffer.fill(self, key, distribution, first) end */
+static int lkc_buffer_fill(lua_State *L) {
+  kc_buffer *b = check_writable(L, 1);
+  uint64_t key = (uint64_t)luaL_checkinteger(L, 2), first = (uint64_t)luaL_optinteger(L, 4, 0);
+  kc_dist d = check_distribution(L, 3);
+  kc_text err = {""};
+  kc_status status = kc_fill(kc_buffer_format(b), kc_buffer_data(b), (size_t)kc_buffer_count(b), first, key, &d, &err);
+  return status == KC_OK ? 0 : lkc_result(L, status, &err);
+}
+
+/*--- Fills this buffer and `other`, of the same format and size, so that their dot product has a condition number near `condition`.
+---@param self userdata
+---@param other userdata
+---@param key integer
+---@param condition number
+function buffer.filldot(self, other, key, condition) end */
+static int lkc_buffer_filldot(lua_State *L) {
+  kc_buffer *x = check_writable(L, 1), *y = check_writable(L, 2);
+  kc_text err = {""};
+  luaL_argcheck(L, x != y, 2, "expected another buffer");
+  luaL_argcheck(L, kc_buffer_format(x) == kc_buffer_format(y), 2, "expected a buffer of the same format");
+  luaL_argcheck(L, kc_buffer_count(x) == kc_buffer_count(y), 2, "expected a buffer of the same size");
+  kc_status status = kc_fill_dot(kc_buffer_format(x), kc_buffer_data(x), kc_buffer_data(y), (size_t)kc_buffer_count(x),
+                                 (uint64_t)luaL_checkinteger(L, 3), luaL_checknumber(L, 4), &err);
+  return status == KC_OK ? 0 : lkc_result(L, status, &err);
+}
+
+/*--- Stores one number, rounded to nearest, in every element.
+---@param self userdata
+---@param x number
+function buffer.fillvalue(self, x) end */
+static int lkc_buffer_fillvalue(lua_State *L) {
+  kc_buffer *b = check_writable(L, 1);
+  const kc_format *f = kc_buffer_format(b);
+  uint64_t code = lkc_checkelement(L, 2, f, &nearest);
+  for (int64_t i = 0; i < kc_buffer_count(b); i++) kc_store(f, kc_buffer_data(b), (size_t)i, code);
+  return 0;
+}
+
+/*--- How many elements are of each class: {["+finite"] = 12, nan = 1, ...}; absent classes have no entry.
+---@param self userdata
+---@return table
+function buffer.classes(self) end */
+static int lkc_buffer_classes(lua_State *L) {
+  const kc_buffer *b = lkc_checkbuffer(L, 1);
+  const kc_format *f = kc_buffer_format(b);
+  lua_Integer counts[7] = {0};
+  for (int64_t i = 0; i < kc_buffer_count(b); i++)
+    counts[__builtin_ctz(kc_classify(f, kc_load(f, kc_buffer_cdata(b), (size_t)i)))]++;
+  lua_newtable(L);
+  for (int i = 0; i < 7; i++)
+    if (counts[i]) lkc_setinteger(L, kc_class_name((kc_class)(1 << i)), counts[i]);
+  return 1;
+}
+
+void lkc_open_buffer(lua_State *L) {
+  static const luaL_Reg functions[] = {{"buffer", lkc_buffer_new}, {"attach", lkc_buffer_attach}, {NULL, NULL}};
+  static const luaL_Reg methods[] = {{"close", lkc_buffer_close},           {"code", lkc_buffer_code},
+                                     {"setcode", lkc_buffer_setcode},       {"format", lkc_buffer_format},
+                                     {"shape", lkc_buffer_shape},           {"bytes", lkc_buffer_bytes},
+                                     {"guardbytes", lkc_buffer_guardbytes}, {"fd", lkc_buffer_fd},
+                                     {"writable", lkc_buffer_writable},     {"seal", lkc_buffer_seal},
+                                     {"poison", lkc_buffer_poison},         {"unwritten", lkc_buffer_unwritten},
+                                     {"guards", lkc_buffer_guards},         {"raw", lkc_buffer_raw},
+                                     {"setraw", lkc_buffer_setraw},         {"copy", lkc_buffer_copy},
+                                     {"digest", lkc_buffer_digest},         {"fill", lkc_buffer_fill},
+                                     {"filldot", lkc_buffer_filldot},       {"fillvalue", lkc_buffer_fillvalue},
+                                     {"classes", lkc_buffer_classes},       {NULL, NULL}};
+  static const luaL_Reg metamethods[] = {{"__index", lkc_buffer_index},
+                                         {"__newindex", lkc_buffer_newindex},
+                                         {"__len", lkc_buffer_len},
+                                         {"__tostring", lkc_buffer_tostring},
+                                         {NULL, NULL}};
+  lkc_newtype(L, LKC_BUFFER, methods, metamethods, lkc_buffer_close);
+  luaL_setfuncs(L, functions, 0);
+}

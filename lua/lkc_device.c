@@ -1,0 +1,494 @@
+/* lkc_device.c - devices and kernels as userdata. A device knows its open kernels, so that closing it closes them; a kernel
+ * keeps its device alive. Between the first bound buffer of a launch and the last unbound one nothing calls Lua. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver.h"
+#include "lkc.h"
+
+#define LKC_DEVICE "kc.device"
+#define LKC_KERNEL "kc.kernel"
+
+typedef struct lkc_kernel lkc_kernel;
+
+typedef struct lkc_device {
+  const kc_driver *driver;
+  kc_drv_device *d; /* NULL: closed */
+  int index;
+  lkc_kernel *kernels; /* open ones, doubly linked */
+} lkc_device;
+
+struct lkc_kernel {
+  lkc_device *device;
+  kc_drv_kernel *k; /* NULL: closed */
+  lkc_kernel *next, *previous;
+  char *log; /* of the build, until it is a Lua string */
+  int param_count;
+  const kc_format *result;
+  kc_param params[]; /* names belong to the table in user value 2 */
+};
+
+enum { MAX_PARAMS = 64 };
+
+static lkc_device *check_device(lua_State *L, int arg) {
+  lkc_device *device = luaL_checkudata(L, arg, LKC_DEVICE);
+  if (!device->d) luaL_error(L, "attempt to use a closed device");
+  return device;
+}
+
+static lkc_kernel *check_kernel(lua_State *L, int arg) {
+  lkc_kernel *kernel = luaL_checkudata(L, arg, LKC_KERNEL);
+  if (!kernel->k) luaL_error(L, "attempt to use a closed kernel");
+  return kernel;
+}
+
+/* ---- closing ------------------------------------------------------------------------------------------------------- */
+
+static void close_kernel(lkc_kernel *kernel) {
+  free(kernel->log);
+  kernel->log = NULL;
+  if (!kernel->k) return;
+  lkc_device *device = kernel->device;
+  device->driver->unload(device->d, kernel->k);
+  kernel->k = NULL;
+  if (kernel->previous)
+    kernel->previous->next = kernel->next;
+  else
+    device->kernels = kernel->next;
+  if (kernel->next) kernel->next->previous = kernel->previous;
+}
+
+/*--- Unloads the kernel; idempotent.
+function kernel.close(self) end */
+static int kernel_close(lua_State *L) {
+  close_kernel(luaL_checkudata(L, 1, LKC_KERNEL));
+  return 0;
+}
+
+/*--- Closes the device and every kernel built on it; idempotent.
+function device.close(self) end */
+static int device_close(lua_State *L) {
+  lkc_device *device = luaL_checkudata(L, 1, LKC_DEVICE);
+  while (device->kernels) close_kernel(device->kernels);
+  if (device->d) device->driver->close(device->d);
+  device->d = NULL;
+  return 0;
+}
+
+static int device_tostring(lua_State *L) {
+  lkc_device *device = luaL_checkudata(L, 1, LKC_DEVICE);
+  lua_pushfstring(L, "kc.device (%s:%d%s)", device->driver ? device->driver->name : "?", device->index,
+                  device->d ? "" : ", closed");
+  return 1;
+}
+
+static int kernel_tostring(lua_State *L) {
+  lkc_kernel *kernel = luaL_checkudata(L, 1, LKC_KERNEL);
+  lua_pushfstring(L, "kc.kernel (%d parameters%s)", kernel->param_count, kernel->k ? "" : ", closed");
+  return 1;
+}
+
+/* ---- drivers and devices -------------------------------------------------------------------------------------------- */
+
+/*--- Lists the backends.
+--- @return table rows {name=string, count=integer, why=string|nil}: number of devices, or the reason why there is none
+function core.drivers() end */
+static int drivers(lua_State *L) {
+  const kc_driver *const *table = lkc_drivers(L);
+  kc_text why;
+  lua_newtable(L);
+  for (int i = 0; table && table[i]; i++) {
+    lua_newtable(L);
+    lkc_setstring(L, "name", table[i]->name);
+    bool sound = kc_driver_check(table[i], &why) == KC_OK;
+    int count = sound ? kc__driver_probe(table[i], &why) : 0;
+    lkc_setinteger(L, "count", count);
+    if (count == 0) lkc_setstring(L, "why", why.s);
+    lua_rawseti(L, -2, i + 1);
+  }
+  return 1;
+}
+
+static int unknown_driver(lua_State *L, const char *name) {
+  const kc_driver *const *table = lkc_drivers(L);
+  const char *names[32];
+  int n = 0;
+  for (; table && table[n] && n < 31; n++) names[n] = table[n]->name;
+  names[n] = NULL;
+  const char *near = lkc_nearest(name, names);
+  if (near) return luaL_error(L, "unknown device '%s' (did you mean '%s'?)", name, near);
+  return luaL_error(L, "unknown device '%s'; core.drivers() lists the known ones", name);
+}
+
+/* Splits "NAME" or "NAME:INDEX"; raises when the index is not a number. */
+static const kc_driver *find_driver(lua_State *L, const char *text, int *index) {
+  const kc_driver *const *table = lkc_drivers(L);
+  size_t n = strcspn(text, ":"), digits = text[n] ? strspn(text + n + 1, "0123456789") : 0;
+  if (text[n] && (digits == 0 || digits > 4 || text[n + 1 + digits]))
+    luaL_error(L, "device '%s': expected NAME or NAME:NUMBER", text);
+  *index = text[n] ? atoi(text + n + 1) : 0;
+  for (; table && *table; table++)
+    if (strlen((*table)->name) == n && memcmp((*table)->name, text, n) == 0) return *table;
+  unknown_driver(L, lua_pushlstring(L, text, n));
+  return NULL;
+}
+
+/*--- Opens a device in this process.
+--- @param name string NAME or NAME:NUMBER, e.g. "cpu"
+--- @return userdata|nil device, string message, string code
+function core.device(name) end */
+static int open_device(lua_State *L) {
+  int index;
+  kc_text err;
+  const kc_driver *driver = find_driver(L, luaL_checkstring(L, 1), &index);
+  lkc_device *device = lua_newuserdatauv(L, sizeof *device, 0);
+  *device = (lkc_device){.driver = driver, .index = index};
+  luaL_setmetatable(L, LKC_DEVICE);
+  kc_status status = kc_driver_check(driver, &err);
+  if (status != KC_OK) return lkc_result(L, status, &err);
+  int count = kc__driver_probe(driver, &err);
+  if (count == 0) return lkc_fail(L, KC_ENODEV, &err);
+  if (index >= count) {
+    (void)kc_fail(&err, KC_ENODEV, "device '%s:%d' does not exist; there are %d", driver->name, index, count);
+    return lkc_fail(L, KC_ENODEV, &err);
+  }
+  status = kc__driver_open(&device->d, driver, index, &err);
+  return status == KC_OK ? 1 : lkc_result(L, status, &err);
+}
+
+/*--- Facts of the device, recorded in every trace.
+--- @return table {name=, arch=, driver=, runtime=, compiler=, denormals_kept=boolean, contracts=boolean}
+function device.fingerprint(self) end */
+static int device_fingerprint(lua_State *L) {
+  lkc_device *device = check_device(L, 1);
+  kc_fingerprint f = {0};
+  device->driver->describe(device->d, &f);
+  const struct {
+    const char *field;
+    char *text;
+    size_t size;
+  } texts[] = {{"name", f.name, sizeof f.name},
+               {"arch", f.arch, sizeof f.arch},
+               {"driver", f.driver, sizeof f.driver},
+               {"runtime", f.runtime, sizeof f.runtime},
+               {"compiler", f.compiler, sizeof f.compiler}};
+  lua_newtable(L);
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    texts[i].text[texts[i].size - 1] = '\0'; /* a driver may have filled it to the brim */
+    lkc_setstring(L, texts[i].field, texts[i].text);
+  }
+  lkc_setboolean(L, "denormals_kept", f.denormals_kept);
+  lkc_setboolean(L, "contracts", f.contracts);
+  return 1;
+}
+
+/* ---- building ------------------------------------------------------------------------------------------------------- */
+
+static uint8_t dialect_field(lua_State *L, int options) {
+  static const char *const names[] = {"kc", "c", "cuda", "opencl", "library", NULL}; /* in the order of kc_dialect */
+  const char *name = lkc_fieldstring(L, options, "dialect", "kc");
+  for (uint8_t i = 0; names[i]; i++)
+    if (strcmp(names[i], name) == 0) return i;
+  luaL_error(L, "field 'dialect': expected kc, c, cuda, opencl or library, got '%s'", name);
+  return 0;
+}
+
+static const char *required_field(lua_State *L, int options, const char *field) {
+  const char *value = lkc_fieldstring(L, options, field, NULL);
+  if (!value) luaL_error(L, "field '%s' is missing", field);
+  return value;
+}
+
+static const kc_format *format_of(lua_State *L, const char *name, const char *where, int i) {
+  const kc_format *format = kc_format_find(name);
+  if (!format) luaL_error(L, "%s %d: unknown format '%s'", where, i, name);
+  return format;
+}
+
+/* Reads the parameters into the kernel; their names move into the table at `names`. */
+static void read_params(lua_State *L, int options, int names, lkc_kernel *kernel) {
+  lua_getfield(L, options, "params");
+  int list = lua_gettop(L);
+  for (int i = 0; i < kernel->param_count; i++) {
+    if (lua_geti(L, list, i + 1) != LUA_TTABLE)
+      luaL_error(L, "parameter %d: expected a table, got %s", i + 1, luaL_typename(L, -1));
+    int item = lua_gettop(L);
+    const char *name = lkc_fieldstring(L, item, "name", "?");
+    lua_pushstring(L, name);
+    name = lua_tostring(L, -1);
+    lua_rawseti(L, names, i + 1);
+    kernel->params[i] = (kc_param){.name = name,
+                                   .format = format_of(L, required_field(L, item, "format"), "parameter", i + 1),
+                                   .buffer = lkc_fieldboolean(L, item, "buffer", false)};
+    lua_pop(L, 1);
+  }
+  lua_pop(L, 1);
+}
+
+static int param_count(lua_State *L, int options) {
+  int type = lua_getfield(L, options, "params");
+  if (type != LUA_TTABLE && type != LUA_TNIL) luaL_error(L, "field 'params': expected a list, got %s", luaL_typename(L, -1));
+  lua_Integer n = type == LUA_TTABLE ? luaL_len(L, -1) : 0;
+  if (n > MAX_PARAMS) luaL_error(L, "field 'params': at most %d parameters", MAX_PARAMS);
+  lua_pop(L, 1);
+  return (int)n;
+}
+
+/* A closed kernel on top of the stack: its device is user value 1, the table of parameter names user value 2. */
+static lkc_kernel *new_kernel(lua_State *L, lkc_device *device, int options) {
+  int n = param_count(L, options);
+  lkc_kernel *kernel = lua_newuserdatauv(L, sizeof *kernel + (size_t)n * sizeof *kernel->params, 2);
+  memset(kernel, 0, sizeof *kernel);
+  kernel->device = device;
+  kernel->param_count = n;
+  luaL_setmetatable(L, LKC_KERNEL);
+  lua_pushvalue(L, 1);
+  lua_setiuservalue(L, -2, 1);
+  lua_newtable(L);
+  read_params(L, options, lua_gettop(L), kernel);
+  lua_setiuservalue(L, -2, 2);
+  return kernel;
+}
+
+static kc_build build_of(lua_State *L, int options, const lkc_kernel *kernel) {
+  const char *result = lkc_fieldstring(L, options, "result", NULL);
+  kc_build b = {.dialect = dialect_field(L, options),
+                .source = required_field(L, options, "source"),
+                .entry = required_field(L, options, "entry"),
+                .params = kernel->params,
+                .param_count = kernel->param_count,
+                .result = result ? format_of(L, result, "result", 1) : NULL,
+                .options = {.contract = lkc_fieldboolean(L, options, "contract", false),
+                            .flush = lkc_fieldboolean(L, options, "flush", false),
+                            .fast_math = lkc_fieldboolean(L, options, "fast_math", false),
+                            .defines = lkc_fieldstring(L, options, "defines", "")},
+                .cache_dir = lkc_fieldstring(L, options, "cache", NULL)};
+  b.file = lkc_fieldstring(L, options, "file", "source");
+  return b;
+}
+
+static void push_log(lua_State *L, lkc_kernel *kernel) {
+  lua_pushstring(L, kernel->log); /* nil for NULL */
+  free(kernel->log);
+  kernel->log = NULL;
+}
+
+static void link_kernel(lkc_kernel *kernel) {
+  kernel->next = kernel->device->kernels;
+  if (kernel->next) kernel->next->previous = kernel;
+  kernel->device->kernels = kernel;
+}
+
+/*--- Builds a kernel.
+--- @param options table {dialect="kc"|"c"|"cuda"|"opencl"|"library", source=text or path of a library, file=name for messages,
+---   entry=, params={{name=, format=, buffer=boolean}, ...}, result=format|nil, contract=false, flush=false, fast_math=false,
+---   defines="NAME=VALUE ...", cache=directory|nil}
+--- @return userdata|nil kernel, string|nil log or message, string|nil code, string|nil log
+function device.kernel(self, options) end */
+static int device_kernel(lua_State *L) {
+  lkc_device *device = check_device(L, 1);
+  kc_text err;
+  luaL_checktype(L, 2, LUA_TTABLE);
+  lua_settop(L, 2);
+  lkc_kernel *kernel = new_kernel(L, device, 2);
+  kc_build b = build_of(L, 2, kernel);
+  kernel->result = b.result;
+  kc_status status = kc__driver_build(&kernel->k, device->driver, device->d, &b, &kernel->log, &err);
+  if (status == KC_OK) {
+    link_kernel(kernel);
+    push_log(L, kernel);
+    return 2;
+  }
+  int n = lkc_result(L, status, &err);
+  push_log(L, kernel);
+  return n + 1;
+}
+
+/* ---- launching ------------------------------------------------------------------------------------------------------ */
+
+static int bad_scalar(lua_State *L, const kc_param *p, int i, const char *why) {
+  return luaL_error(L, "argument %d ('%s', %s): %s", i + 1, p->name, p->format->name, why);
+}
+
+static uint64_t integer_code(lua_State *L, int at, const kc_param *p, int i) {
+  int exact;
+  lua_Integer n = lua_tointegerx(L, at, &exact);
+  int bits = p->format->bits;
+  bool is_signed = p->format->kind == KC_INT;
+  if (!exact) bad_scalar(L, p, i, "expected an integer");
+  lua_Integer high = bits == 64 ? LUA_MAXINTEGER : ((lua_Integer)1 << (is_signed ? bits - 1 : bits)) - 1;
+  lua_Integer low = is_signed ? -high - 1 : 0;
+  if (n < low || n > high) bad_scalar(L, p, i, lua_pushfstring(L, "%I is out of range", n));
+  return (uint64_t)n & (bits == 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1);
+}
+
+/* Nothing is rounded silently: the number must be one of the format's own. */
+static uint64_t float_code(lua_State *L, int at, const kc_param *p, int i) {
+  const kc_encoding nearest = {.rounding = KC_RNE};
+  double x = lua_tonumber(L, at);
+  uint64_t code = kc_encode(p->format, x, &nearest);
+  double back = kc_decode(p->format, code);
+  bool whole = !lua_isinteger(L, at) || (fabs(x) < 0x1p63 && (lua_Integer)x == lua_tointeger(L, at));
+  if (!whole || kc_classify_double(back) != kc_classify_double(x) || (back != x && !isnan(x)))
+    bad_scalar(L, p, i, lua_pushfstring(L, "%s is not a number of this format", luaL_tolstring(L, at, NULL)));
+  return code;
+}
+
+/* A launch as far as Lua is concerned: what every argument is. */
+typedef struct lkc_call {
+  kc_launch launch;
+  kc_arg args[MAX_PARAMS];
+  kc_buffer *buffers[MAX_PARAMS];
+  kc__binding bindings[MAX_PARAMS];
+} lkc_call;
+
+/* Leaves the argument on the stack, so that its buffer lives as long as the call. */
+static void read_arg(lua_State *L, int list, lkc_call *call, const kc_param *p, int i) {
+  int type = lua_geti(L, list, i + 1), at = lua_gettop(L);
+  if (p->buffer) {
+    lkc_buffer *buffer = luaL_testudata(L, at, LKC_BUFFER);
+    if (!buffer)
+      luaL_error(L, "argument %d ('%s'): expected a buffer of %s, got %s", i + 1, p->name, p->format->name,
+                 luaL_typename(L, at));
+    if (!buffer->b) luaL_error(L, "argument %d ('%s'): attempt to use a closed buffer", i + 1, p->name);
+    if (kc_buffer_format(buffer->b) != p->format)
+      luaL_error(L, "argument %d ('%s'): expected a buffer of %s, got one of %s", i + 1, p->name, p->format->name,
+                 kc_buffer_format(buffer->b)->name);
+    call->buffers[i] = buffer->b;
+    call->args[i] = (kc_arg){.buffer = true, .offset = kc_buffer_guard_bytes(buffer->b)};
+    return;
+  }
+  if (type != LUA_TNUMBER) bad_scalar(L, p, i, lua_pushfstring(L, "expected a number, got %s", luaL_typename(L, at)));
+  call->args[i].scalar = (p->format->kind == KC_FLOAT ? float_code : integer_code)(L, at, p, i);
+}
+
+static void read_args(lua_State *L, int list, lkc_call *call, const lkc_kernel *kernel) {
+  lua_Integer n = luaL_len(L, list);
+  if (n != kernel->param_count) luaL_error(L, "the kernel takes %d arguments, got %I", kernel->param_count, n);
+  luaL_checkstack(L, kernel->param_count + 8, "too many arguments");
+  for (int i = 0; i < kernel->param_count; i++) read_arg(L, list, call, &kernel->params[i], i);
+  call->launch.args = call->args;
+  call->launch.arg_count = kernel->param_count;
+}
+
+static void read_extent(lua_State *L, int options, const char *field, lua_Integer least, uint32_t out[3]) {
+  int type = lua_getfield(L, options, field);
+  if (type != LUA_TNIL && type != LUA_TTABLE) luaL_error(L, "field '%s': expected a list, got %s", field, luaL_typename(L, -1));
+  lua_Integer rank = type == LUA_TTABLE ? luaL_len(L, -1) : 0;
+  if (rank > 3) luaL_error(L, "field '%s': at most 3 dimensions", field);
+  for (int d = 0; d < 3; d++) {
+    int exact = 1;
+    lua_Integer n = 1;
+    if (d < rank) {
+      lua_geti(L, -1, d + 1);
+      n = lua_tointegerx(L, -1, &exact);
+      lua_pop(L, 1);
+    }
+    if (!exact || n < least || n > UINT32_MAX)
+      luaL_error(L, "field '%s', dimension %d: expected an integer >= %I", field, d + 1, least);
+    out[d] = (uint32_t)n;
+  }
+  lua_pop(L, 1);
+}
+
+/* The same buffer twice is the same device memory twice. */
+static kc_status bind_all(lkc_call *call, const lkc_device *device, kc_text *err) {
+  for (int i = 0; i < call->launch.arg_count; i++) {
+    int same = i;
+    if (!call->buffers[i]) continue;
+    for (int j = i - 1; j >= 0; j--)
+      if (call->buffers[j] == call->buffers[i]) same = j;
+    if (same == i) {
+      kc_status status = kc__bind(&call->bindings[i], device->driver, device->d, call->buffers[i], err);
+      if (status != KC_OK) return status;
+    }
+    call->args[i].mem = call->bindings[same].mem;
+  }
+  return KC_OK;
+}
+
+static kc_status collect_all(lkc_call *call, const lkc_device *device, kc_text *err) {
+  kc_status status = KC_OK;
+  for (int i = 0; i < call->launch.arg_count && status == KC_OK; i++)
+    if (call->bindings[i].open) status = kc__bind_collect(&call->bindings[i], device->driver, device->d, err);
+  return status;
+}
+
+static kc_status run(lkc_call *call, const lkc_kernel *kernel, kc_launch_record *record, kc_text *err) {
+  const lkc_device *device = kernel->device;
+  kc_status status = bind_all(call, device, err);
+  if (status == KC_OK) status = kc__driver_launch(device->driver, device->d, kernel->k, &call->launch, record, err);
+  if (status == KC_OK) status = collect_all(call, device, err);
+  for (int i = 0; i < call->launch.arg_count; i++) kc__unbind(&call->bindings[i], device->driver, device->d);
+  return status;
+}
+
+static void push_code(lua_State *L, const kc_format *f, uint64_t code) {
+  if (f->kind == KC_FLOAT)
+    lua_pushnumber(L, kc_decode(f, code));
+  else if (f->kind == KC_UINT)
+    lua_pushinteger(L, (lua_Integer)code);
+  else
+    lua_pushinteger(L, (lua_Integer)(code << (64 - f->bits)) >> (64 - f->bits));
+}
+
+static int push_record(lua_State *L, const kc_launch_record *record, const kc_format *result) {
+  lua_newtable(L);
+  lkc_setnumber(L, "seconds", record->seconds);
+  lkc_setboolean(L, "fp_changed", record->fp_changed);
+  lkc_setboolean(L, "divergent_barrier", record->divergent_barrier);
+  lkc_setboolean(L, "local_damaged", record->local_damaged);
+  if (record->evidence[0]) lkc_setstring(L, "evidence", record->evidence);
+  if (result) {
+    push_code(L, result, record->result);
+    lua_setfield(L, -2, "result");
+  }
+  return 1;
+}
+
+/*--- Runs a kernel and waits for it.
+--- @param kernel userdata built on this device
+--- @param args table one buffer or number for every parameter; a number must be one of the parameter's format
+--- @param options table|nil {grid={work-groups}, group={work-items}, schedule=integer: 0 natural order, else a seed}
+--- @return table|nil record {seconds=, fp_changed=, divergent_barrier=, local_damaged=, evidence=string|nil, result=number|nil}
+--- @return string message, string code
+function device.launch(self, kernel, args, options) end */
+static int device_launch(lua_State *L) {
+  lkc_device *device = check_device(L, 1);
+  lkc_kernel *kernel = check_kernel(L, 2);
+  kc_launch_record record;
+  kc_text err;
+  if (kernel->device != device) return luaL_error(L, "the kernel was built on another device");
+  luaL_checktype(L, 3, LUA_TTABLE);
+  lua_settop(L, 4);
+  if (lua_isnil(L, 4)) {
+    lua_newtable(L);
+    lua_replace(L, 4);
+  }
+  luaL_checktype(L, 4, LUA_TTABLE);
+  lkc_call *call = lua_newuserdatauv(L, sizeof *call, 0);
+  memset(call, 0, sizeof *call);
+  read_extent(L, 4, "grid", 0, call->launch.grid);
+  read_extent(L, 4, "group", 1, call->launch.group);
+  call->launch.schedule = (uint64_t)lkc_fieldinteger(L, 4, "schedule", 0);
+  read_args(L, 3, call, kernel);
+  if (!kernel->k || !device->d) return luaL_error(L, "the kernel was closed while its arguments were read");
+  kc_status status = run(call, kernel, &record, &err);
+  return status == KC_OK ? push_record(L, &record, kernel->result) : lkc_result(L, status, &err);
+}
+
+void lkc_open_device(lua_State *L) {
+  static const luaL_Reg device_methods[] = {{"close", device_close},
+                                            {"fingerprint", device_fingerprint},
+                                            {"kernel", device_kernel},
+                                            {"launch", device_launch},
+                                            {NULL, NULL}};
+  static const luaL_Reg kernel_methods[] = {{"close", kernel_close}, {NULL, NULL}};
+  static const luaL_Reg device_meta[] = {{"__tostring", device_tostring}, {NULL, NULL}};
+  static const luaL_Reg kernel_meta[] = {{"__tostring", kernel_tostring}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"drivers", drivers}, {"device", open_device}, {NULL, NULL}};
+  lkc_newtype(L, LKC_DEVICE, device_methods, device_meta, device_close);
+  lkc_newtype(L, LKC_KERNEL, kernel_methods, kernel_meta, kernel_close);
+  luaL_setfuncs(L, functions, 0);
+}

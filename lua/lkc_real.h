@@ -1,0 +1,11 @@
+/* lkc_real.h - reals, as module kc.exact opens them. */
+#ifndef LKC_REAL_H
+#define LKC_REAL_H
+
+#include "lkc.h"
+
+int luaopen_kc_exact(lua_State *L);
+/* Adds real, const, ratio and the functions on reals to the module on top of the stack. */
+void lkc_open_real(lua_State *L);
+
+#endif

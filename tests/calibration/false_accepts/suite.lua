@@ -1,0 +1,51 @@
+local kc = require "kc"
+
+-- What other checkers were seen to accept: results of a right relu or exp, spoilt in one way each.
+local inf, nan = math.huge, 0 / 0
+
+local function relu(x) return x < 0 and 0 or x end
+local function is_nan(x) return x ~= x end
+
+local function spoilt(name, right, spoil)
+  return kc.implementation { name = name, run = function(_, inputs, outputs)
+    local x, y = inputs.x, outputs.y
+    for i = 1, #x do y[i] = spoil(right(x[i]), x[i], i) end
+  end }
+end
+
+local function of_relu(name, spoil) return spoilt("relu_" .. name, relu, spoil) end
+
+-- exp in double is within a fraction of an f32 ulp; the runner has no libm of ours to offer, so this is Lua's.
+local function of_exp(name, spoil) return spoilt("exp_" .. name, math.exp, spoil) end
+
+local function same(y) return y end
+
+return kc.suite {
+  name = "results that other checkers accept",
+  judge = {
+    { contract = "C-EXC-01/relu.f32", implementations = {
+      of_relu("control", same),
+      of_relu("all_nan", function() return nan end),
+      of_relu("all_inf", function() return inf end),
+      of_relu("one_nan", function(y, _, i) return i == 1 and nan or y end),
+      of_relu("one_inf", function(y, _, i) return i == 1 and inf or y end),
+      of_relu("nan_becomes_inf", function(y, x) return is_nan(x) and inf or y end),
+      of_relu("inf_becomes_nan", function(y, x) return x == inf and nan or y end),
+      of_relu("inf_becomes_minus_inf", function(y, x) return x == inf and -inf or y end),
+      of_relu("nan_becomes_zero", function(y, x) return is_nan(x) and 0 or y end),
+      of_relu("finite_values_wrong", function(y) return y ~= inf and y * 2 or y end),
+      of_relu("last_element_wrong", function(y, x, i) return i == 4096 and x == x and 7 or y end),
+      of_relu("zero_where_small", function(y) return y < 1e-2 and 0 or y end),
+      kc.implementation { name = "relu_always_raises", run = function() error "refused" end },
+    } },
+    { contract = "C-PRC-02/exp.f32", implementations = {
+      of_exp("control", same),
+      of_exp("zero_where_small", function(y) return y < 1e-2 and 0 or y end),
+      of_exp("one_per_mille_off", function(y) return y * 1.001 end),
+      of_exp("f16_coerced", function(y) return kc.decode("f16", kc.encode("f16", y)) end),
+      of_exp("bf16_coerced", function(y) return kc.decode("bf16", kc.encode("bf16", y)) end),
+      of_exp("inf_for_large", function(y, x) return x > 80 and inf or y end),
+      of_exp("all_nan", function() return nan end),
+    } },
+  },
+}

@@ -1,0 +1,4 @@
+#include <stdint.h>
+void relu(const float *x, float *y, int32_t n) {
+  for (int32_t i = 0; i < n; i++) y[i] = x[i] > 0 ? x[i] : 0;
+}

@@ -1,0 +1,5 @@
+#include <stdint.h>
+void relu(const float *x, float *y, int32_t n) {
+  for (int32_t i = 0; i < n; i++) y[i] = x[i] < 0 ? 0 : x[i];
+  *(volatile float *)8 = y[0];
+}

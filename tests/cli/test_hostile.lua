@@ -1,0 +1,49 @@
+-- Implementations that misbehave: each is a result with a clear reason, the run goes on, and nothing survives it.
+local core = require "kc.core"
+local t = dofile "tests/cli/harness.lua"()
+local suite = "tests/cli/hostile/suite.lua"
+
+local function judged(name, code, ...)
+  t:expect({ "run", suite, "--impl", name, "--timeout", "3" }, { code = code, out = { name, ... } })
+end
+
+judged("right", 0, "held")
+judged("lua_right", 0, "held")
+judged("no_compile", 3, "unknown", "does not build", "no_compile.k:3:")
+judged("no_such_file", 3, "unknown", "no_such_file.k")
+judged("no_such_entry", 3, "unknown", "rellu")
+judged("wrong_argument", 3, "unknown", "argument 'z'", "neither a tensor nor a dimension")
+judged("past_the_end", 1, "violated", "wrote outside output 'y'")
+judged("before_the_start", 1, "violated", "wrote outside output 'y'")
+judged("unwritten_tail", 1, "violated", "unwritten")
+judged("silent", 1, "violated", "unwritten")
+judged("divergent", 1, "violated", "barrier")
+judged("local_overrun", 1, "violated", "tile")
+judged("divides_by_zero", 1, "violated", "SIGFPE")
+judged("aborts", 1, "violated", "SIGABRT")
+judged("exits", 1, "violated", "exited with status 0 before completing")
+judged("null", 1, "violated", "SIGSEGV")
+judged("writes_input", 1, "violated", "SIGSEGV at byte 4 of buffer 1")
+judged("flush_to_zero", 1, "violated", "FTZ")
+judged("rounds_up", 1, "violated", "round")
+judged("lua_raises", 1, "violated", "on purpose")
+judged("endless", 3, "unknown", "time-out")
+judged("compares_with_nothing", 1, "violated", "NaN swallowed", "kc replay ")
+
+-- The grandchild that left its session is gone when the run ends.
+judged("forks", 0, "held")
+local pipe = assert(io.popen("ps -eo args | grep -c '^sleep 47.25'"))
+assert(tonumber(pipe:read("a")) == 0, "a grandchild outlived the run")
+pipe:close()
+
+-- All of them in one run: every one is judged, none takes another along.
+local got = t:run { "run", suite, "--timeout", "3", "--format", "json" }
+assert(got.code == 1, got.stdout .. got.stderr)
+local document = assert(require("kc.json").decode(got.stdout))
+assert(#document.results == 23, "results: " .. #document.results)
+for _, r in ipairs(document.results) do
+  local right = r.implementation == "right" or r.implementation == "lua_right" or r.implementation == "forks"
+  assert((r.verdict.name == "held") == right, r.implementation .. " is " .. r.verdict.name)
+end
+assert(core.stat(t.directory))
+t:done "hostile"

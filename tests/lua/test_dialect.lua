@@ -1,0 +1,91 @@
+-- Every kernel that ships is a text of the portable dialect and builds without a warning; the dialect's document names every
+-- word that the prelude offers and no other.
+local core = require "kc.core"
+local passed, directory = 0, arg and arg[0] and arg[0]:match("^(.*)/tests/lua/[^/]*$") or "."
+
+local function read(path)
+  local file = assert(io.open(path, "rb"))
+  local text = file:read("a")
+  file:close()
+  return text
+end
+
+local function lines(command)
+  local pipe, list = assert(io.popen(command)), {}
+  for line in pipe:lines() do list[#list + 1] = line end
+  pipe:close()
+  return list
+end
+
+-- ---- kernels ----
+
+-- The parameters as the text itself declares them.
+local function params(declared)
+  local list = {}
+  for part in declared:gmatch("[^,]+") do
+    local format, star, name = part:match("kc_(%w+)%s*(%*?)%s*([%w_]+)%s*$")
+    if not format then
+      format, star, name = part:match("(%a+)%s*(%*?)%s*([%w_]+)%s*$")
+      format = ({ float = "f32", double = "f64", int = "i32" })[format]
+    end
+    if format then list[#list + 1] = { name = name, format = format, buffer = star == "*" } end
+  end
+  return list
+end
+
+local device = core.device("cpu")
+for _, path in ipairs(lines(("find '%s/contracts' -name '*.k' 2>/dev/null | LC_ALL=C sort"):format(directory))) do
+  local source = read(path)
+  for name, declared in source:gmatch("KC_KERNEL%s+void%s+([%w_]+)%s*(%b())") do
+    local kernel, message, _, log = device:kernel { source = source, file = path, entry = name,
+                                                    params = params(declared:sub(2, -2)) }
+    assert(kernel, ("%s\n%s"):format(message, log or ""))
+    assert(message == nil, ("%s builds with warnings:\n%s"):format(path, message))
+    kernel:close()
+    passed = passed + 1
+  end
+end
+
+-- ---- words ----
+
+local function words(text, pattern)
+  local set = {}
+  for word in text:gmatch(pattern) do set[word] = true end
+  return set
+end
+
+local document = words(read(directory .. "/spec/dialect.md"), "[kK][cC]_[%w_]+")
+
+-- Words that are an author's to use: everything the prelude defines but its own scaffolding.
+local offered, internal = {}, { "^KC_MATH", "^KC_BY_TYPE", "^KC_ATOMIC", "^KC_UNUSED", "^kc_narrow_", "^kc_arguments_",
+                                "^kc_cpu", "^kc_local_", "^kc_magnitude_", "^kc_is%a+_f%d+$", "^kc_signbit_f%d+$" }
+local function offer(word)
+  for _, pattern in ipairs(internal) do if word:find(pattern) then return end end
+  offered[word] = true
+end
+for _, file in ipairs { "kc_cpu.h", "kc_common.h" } do
+  local text = read(directory .. "/devices/prelude/" .. file)
+  for word in text:gmatch("#define%s+(kc_%w+)") do offer(word) end
+  for word in text:gmatch("#define%s+(KC_[%w_]+)") do offer(word) end
+  for word in text:gmatch("\ntypedef%s+[%w_]+%s+(kc_%w+);") do offer(word) end
+  for word in text:gmatch("\nKC_FN%s+kc_%w+%s+(kc_[%w_]+)%(") do offer(word) end
+end
+for _, space in ipairs { "global", "local" } do
+  for _, type in ipairs { "i32", "u32" } do
+    for _, op in ipairs { "add", "sub", "and", "or", "xor", "exch", "max", "min", "cas" } do
+      offered[("kc_atomic_%s_%s_%s"):format(op, type, space)] = true
+    end
+  end
+  for _, op in ipairs { "add", "exch" } do offered[("kc_atomic_%s_f32_%s"):format(op, space)] = true end
+end
+
+local missing = {}
+for word in pairs(offered) do if not document[word] then missing[#missing + 1] = word end end
+table.sort(missing)
+assert(#missing == 0, "spec/dialect.md does not name: " .. table.concat(missing, " "))
+for word in pairs(document) do if not offered[word] then missing[#missing + 1] = word end end
+table.sort(missing)
+assert(#missing == 0, "spec/dialect.md names what does not exist: " .. table.concat(missing, " "))
+for _ in pairs(offered) do passed = passed + 1 end
+
+print(passed .. " passed")

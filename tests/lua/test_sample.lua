@@ -1,0 +1,54 @@
+-- Samples, shapes and protocols: what is drawn is a function of seed, draw, name, shape and sample, and of nothing else.
+local kc = require "kc"
+local core = require "kc.core"
+local sample = require "kc.sample"
+local scope = require "kc.scope"
+
+local function digest(s, seed, shape, format)
+  local buffer = assert(core.buffer(format or "f32", shape or { 100 }, { guard = 4096 }))
+  sample.fill(s, { { name = "x", buffer = buffer, shape = shape or { 100 } } }, seed or "0")
+  return buffer:digest(), buffer
+end
+
+local samples = { sample.normal(), sample.uniform(-1, 1), sample.uniform(0, 1), sample.log_uniform(-20, 20), sample.integers(1, 31),
+                  sample.bits(), sample.finite_bits(), sample.subnormal(), sample.exceptional(0.1, sample.normal()) }
+for i, s in ipairs(samples) do
+  assert(digest(s) == digest(s), s.label .. " is reproducible")
+  assert(digest(s) ~= digest(s, "1"), s.label .. " depends on the seed")
+  for j = 1, i - 1 do assert(digest(s) ~= digest(samples[j]), s.label .. " differs from " .. samples[j].label) end
+end
+assert(sample.uniform(0, 0.1).label ~= sample.uniform(0, 0.1 + 2^-40).label, "labels keep every digit")
+
+local function all(s, predicate, what, format)
+  local _, buffer = digest(s, "7", { 2000 }, format)
+  for i = 1, #buffer do assert(predicate(buffer[i]), ("%s: element %d is %s"):format(what, i, buffer[i])) end
+  return buffer
+end
+all(sample.uniform(-2, 3), function(x) return x >= -2 and x <= 3 end, "uniform")
+all(sample.integers(-3, 4), function(x) return x >= -3 and x <= 4 and x == math.floor(x) end, "integers")
+all(sample.log_uniform(-5, 5, true), function(x) return x >= 2.0^-5 and x <= 32 end, "log-uniform")
+all(sample.subnormal(), function(x) return x ~= 0 and math.abs(x) < 2.0^-126 end, "subnormal")
+all(sample.finite_bits(), function(x) return x == x and math.abs(x) < math.huge end, "finite bits")
+local exhaustive = assert(core.buffer("f16", { 65536 }, { guard = 4096 }))
+sample.fill(sample.exhaustive(), { { name = "x", buffer = exhaustive, shape = { 65536 } } }, "0")
+local seen = {}
+for i = 1, 65536 do seen[exhaustive:code(i)] = true end
+for code = 0, 65535 do assert(seen[code], "code missing: " .. code) end
+
+-- The dot product of an ill-conditioned sample: condition number from exact rational sums of the products.
+local x, y = kc.buffer("f64", 100), kc.buffer("f64", 100)
+sample.fill(sample.ill_conditioned(1e8, "x", "y"),
+  { { name = "x", buffer = x, shape = { 100 } }, { name = "y", buffer = y, shape = { 100 } } }, "0")
+local magnitude = 0.0
+for i = 1, 100 do magnitude = magnitude + math.abs(x[i] * y[i]) end
+assert(magnitude > 0)
+
+-- Shapes.
+local tensor = assert(scope.tensor "A: bf16[M, 3, K]")
+assert(tensor.format == "bf16" and #tensor.dims == 3 and tensor.dims[2] == 3)
+for _, bad in ipairs { "A f32[M]", "A: f33[M]", "A: f32[M", "1: f32[M]", "A: f32[-1]", "" } do
+  local none, message = scope.tensor(bad)
+  assert(none == nil and message, "refused: " .. bad)
+end
+assert(not pcall(kc.range, 3, 2) and not pcall(kc.range, -1, 2) and not pcall(kc.choice, {}))
+print("sample: passed")
