@@ -1,5 +1,5 @@
 /* driver.c - checks of device backends and host defaults for what they may leave out. */
-#include "driver.h"
+#include "kc_driver.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -46,7 +46,7 @@ static void blank(kc_text *err) {
   if (err) err->s[0] = '\0';
 }
 
-int kc__driver_probe(const kc_driver *v, kc_text *why) {
+int kc_driver_probe(const kc_driver *v, kc_text *why) {
   blank(why);
   int count = v->probe(why);
   if (count > 0) return count;
@@ -54,7 +54,7 @@ int kc__driver_probe(const kc_driver *v, kc_text *why) {
   return 0;
 }
 
-kc_status kc__driver_open(kc_drv_device **out, const kc_driver *v, int index, kc_text *err) {
+kc_status kc_driver_open(kc_drv_device **out, const kc_driver *v, int index, kc_text *err) {
   blank(err);
   *out = NULL;
   kc_status status = checked(v->open(out, index, err), v, "open", err);
@@ -63,7 +63,7 @@ kc_status kc__driver_open(kc_drv_device **out, const kc_driver *v, int index, kc
   return status;
 }
 
-kc_status kc__driver_build(kc_drv_kernel **out, const kc_driver *v, kc_drv_device *d, const kc_build *b, char **log,
+kc_status kc_driver_build(kc_drv_kernel **out, const kc_driver *v, kc_drv_device *d, const kc_build *b, char **log,
                            kc_text *err) {
   blank(err);
   *out = NULL;
@@ -74,7 +74,7 @@ kc_status kc__driver_build(kc_drv_kernel **out, const kc_driver *v, kc_drv_devic
   return status;
 }
 
-kc_status kc__driver_launch(const kc_driver *v, kc_drv_device *d, kc_drv_kernel *k, const kc_launch *l,
+kc_status kc_driver_launch(const kc_driver *v, kc_drv_device *d, kc_drv_kernel *k, const kc_launch *l,
                             kc_launch_record *record, kc_text *err) {
   blank(err);
   memset(record, 0, sizeof *record);
@@ -94,7 +94,7 @@ static size_t mapping_bytes(const kc_buffer *b) {
   return kc_buffer_bytes(b) + 2 * kc_buffer_guard_bytes(b);
 }
 
-static kc_status copy_over(kc__binding *k, const kc_driver *v, kc_drv_device *d, kc_text *err) {
+static kc_status copy_over(kc_binding *k, const kc_driver *v, kc_drv_device *d, kc_text *err) {
   size_t bytes = mapping_bytes(k->buffer);
   kc_status status = checked(v->alloc(&k->mem, d, bytes, err), v, "alloc", err);
   if (status != KC_OK) return status;
@@ -103,9 +103,9 @@ static kc_status copy_over(kc__binding *k, const kc_driver *v, kc_drv_device *d,
   return checked(v->write(d, k->mem, 0, mapping(k->buffer), bytes, err), v, "write", err);
 }
 
-kc_status kc__bind(kc__binding *out, const kc_driver *v, kc_drv_device *d, kc_buffer *b, kc_text *err) {
+kc_status kc_bind(kc_binding *out, const kc_driver *v, kc_drv_device *d, kc_buffer *b, kc_text *err) {
   blank(err);
-  *out = (kc__binding){.buffer = b, .imported = v->import != NULL};
+  *out = (kc_binding){.buffer = b, .imported = v->import != NULL};
   if (!v->import) return copy_over(out, v, d, err);
   kc_status status =
       checked(v->import(&out->mem, d, mapping(b), mapping_bytes(b), kc_buffer_writable(b), err), v, "import", err);
@@ -119,13 +119,13 @@ kc_status kc__bind(kc__binding *out, const kc_driver *v, kc_drv_device *d, kc_bu
   return KC_OK;
 }
 
-kc_status kc__bind_collect(const kc__binding *k, const kc_driver *v, kc_drv_device *d, kc_text *err) {
+kc_status kc_bind_collect(const kc_binding *k, const kc_driver *v, kc_drv_device *d, kc_text *err) {
   if (k->imported || !kc_buffer_writable(k->buffer)) return KC_OK;
   blank(err);
   return checked(v->read(d, mapping(k->buffer), k->mem, 0, mapping_bytes(k->buffer), err), v, "read", err);
 }
 
-void kc__unbind(kc__binding *k, const kc_driver *v, kc_drv_device *d) {
+void kc_unbind(kc_binding *k, const kc_driver *v, kc_drv_device *d) {
   if (k->open) v->free(d, k->mem);
   k->open = false;
 }

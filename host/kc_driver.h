@@ -112,6 +112,35 @@ typedef struct kc_driver {
 /** Checks abi_size and required operations; KC_EINVAL names what is missing. */
 KC_API KC_MUST_CHECK kc_status kc_driver_check(const kc_driver *driver, kc_text *err);
 
+/* ---- the host's side: the one place where a backend's answers are checked before anybody believes them, and what the host does
+ * where a backend leaves an optional operation out ---- */
+
+/** Each wrapper calls the operation of the same name and turns what no driver may answer (a status that is not one, success
+ * without a result) into KC_EINTERNAL; a failure without text gets one that names driver and operation. */
+KC_API int kc_driver_probe(const kc_driver *v, kc_text *why);
+/** Opens device `index`. */
+KC_API kc_status kc_driver_open(kc_drv_device **out, const kc_driver *v, int index, kc_text *err);
+/** As kc_driver_open, for kernels. */
+KC_API kc_status kc_driver_build(kc_drv_kernel **out, const kc_driver *v, kc_drv_device *d, const kc_build *b, char **log,
+                           kc_text *err);
+/** Launches and waits for completion; the record is zeroed first. */
+KC_API kc_status kc_driver_launch(const kc_driver *v, kc_drv_device *d, kc_drv_kernel *k, const kc_launch *l,
+                            kc_launch_record *record, kc_text *err);
+
+/** A host buffer made visible to a device for one launch: guards and data, so that a kernel's overruns come back too. */
+typedef struct kc_binding {
+  kc_mem mem;
+  kc_buffer *buffer;
+  bool open, imported;
+} kc_binding;
+
+/** Imports the buffer where the driver can, else copies it over. The buffer must outlive the binding. */
+KC_API kc_status kc_bind(kc_binding *out, const kc_driver *v, kc_drv_device *d, kc_buffer *b, kc_text *err);
+/** Copies guards and data back unless they are the same memory; nothing for a read-only buffer. */
+KC_API kc_status kc_bind_collect(const kc_binding *k, const kc_driver *v, kc_drv_device *d, kc_text *err);
+/** Frees the device's side. Idempotent. */
+KC_API void kc_unbind(kc_binding *k, const kc_driver *v, kc_drv_device *d);
+
 #ifdef __cplusplus
 }
 #endif

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver.h"
 #include "lkc.h"
 
 #define LKC_DEVICE "kc.device"
@@ -102,7 +101,7 @@ static int drivers(lua_State *L) {
     lua_newtable(L);
     lkc_setstring(L, "name", table[i]->name);
     bool sound = kc_driver_check(table[i], &why) == KC_OK;
-    int count = sound ? kc__driver_probe(table[i], &why) : 0;
+    int count = sound ? kc_driver_probe(table[i], &why) : 0;
     lkc_setinteger(L, "count", count);
     if (count == 0) lkc_setstring(L, "why", why.s);
     lua_rawseti(L, -2, i + 1);
@@ -147,13 +146,13 @@ static int open_device(lua_State *L) {
   luaL_setmetatable(L, LKC_DEVICE);
   kc_status status = kc_driver_check(driver, &err);
   if (status != KC_OK) return lkc_result(L, status, &err);
-  int count = kc__driver_probe(driver, &err);
+  int count = kc_driver_probe(driver, &err);
   if (count == 0) return lkc_fail(L, KC_ENODEV, &err);
   if (index >= count) {
     (void)kc_fail(&err, KC_ENODEV, "device '%s:%d' does not exist; there are %d", driver->name, index, count);
     return lkc_fail(L, KC_ENODEV, &err);
   }
-  status = kc__driver_open(&device->d, driver, index, &err);
+  status = kc_driver_open(&device->d, driver, index, &err);
   return status == KC_OK ? 1 : lkc_result(L, status, &err);
 }
 
@@ -294,7 +293,7 @@ static int device_kernel(lua_State *L) {
   lkc_kernel *kernel = new_kernel(L, device, 2);
   kc_build b = build_of(L, 2, kernel);
   kernel->result = b.result;
-  kc_status status = kc__driver_build(&kernel->k, device->driver, device->d, &b, &kernel->log, &err);
+  kc_status status = kc_driver_build(&kernel->k, device->driver, device->d, &b, &kernel->log, &err);
   if (status == KC_OK) {
     link_kernel(kernel);
     push_log(L, kernel);
@@ -340,7 +339,7 @@ typedef struct lkc_call {
   kc_launch launch;
   kc_arg args[MAX_PARAMS];
   kc_buffer *buffers[MAX_PARAMS];
-  kc__binding bindings[MAX_PARAMS];
+  kc_binding bindings[MAX_PARAMS];
 } lkc_call;
 
 /* Leaves the argument on the stack, so that its buffer lives as long as the call. */
@@ -400,7 +399,7 @@ static kc_status bind_all(lkc_call *call, const lkc_device *device, kc_text *err
     for (int j = i - 1; j >= 0; j--)
       if (call->buffers[j] == call->buffers[i]) same = j;
     if (same == i) {
-      kc_status status = kc__bind(&call->bindings[i], device->driver, device->d, call->buffers[i], err);
+      kc_status status = kc_bind(&call->bindings[i], device->driver, device->d, call->buffers[i], err);
       if (status != KC_OK) return status;
     }
     call->args[i].mem = call->bindings[same].mem;
@@ -411,16 +410,16 @@ static kc_status bind_all(lkc_call *call, const lkc_device *device, kc_text *err
 static kc_status collect_all(lkc_call *call, const lkc_device *device, kc_text *err) {
   kc_status status = KC_OK;
   for (int i = 0; i < call->launch.arg_count && status == KC_OK; i++)
-    if (call->bindings[i].open) status = kc__bind_collect(&call->bindings[i], device->driver, device->d, err);
+    if (call->bindings[i].open) status = kc_bind_collect(&call->bindings[i], device->driver, device->d, err);
   return status;
 }
 
 static kc_status run(lkc_call *call, const lkc_kernel *kernel, kc_launch_record *record, kc_text *err) {
   const lkc_device *device = kernel->device;
   kc_status status = bind_all(call, device, err);
-  if (status == KC_OK) status = kc__driver_launch(device->driver, device->d, kernel->k, &call->launch, record, err);
+  if (status == KC_OK) status = kc_driver_launch(device->driver, device->d, kernel->k, &call->launch, record, err);
   if (status == KC_OK) status = collect_all(call, device, err);
-  for (int i = 0; i < call->launch.arg_count; i++) kc__unbind(&call->bindings[i], device->driver, device->d);
+  for (int i = 0; i < call->launch.arg_count; i++) kc_unbind(&call->bindings[i], device->driver, device->d);
   return status;
 }
 

@@ -11,8 +11,8 @@ bool rig_next(rig *r) {
   rig_close(r);
   while ((r->v = kc_drivers[r->row])) {
     r->row++;
-    if (kc__driver_probe(r->v, &why) > 0) {
-      cr_assert_eq(kc__driver_open(&r->d, r->v, 0, &why), KC_OK, "%s: %s", r->v->name, why.s);
+    if (kc_driver_probe(r->v, &why) > 0) {
+      cr_assert_eq(kc_driver_open(&r->d, r->v, 0, &why), KC_OK, "%s: %s", r->v->name, why.s);
       return true;
     }
     fprintf(stderr, "skipped on %s: %s\n", r->v->name, why.s);
@@ -62,7 +62,7 @@ kc_status rig_build(rig *r, kc_drv_kernel **k, recipe c, char **log, kc_text *er
                       .result = c.result ? kc_format_find(c.result) : NULL,
                       .options = c.options,
                       .cache_dir = c.cache};
-  kc_status status = kc__driver_build(k, r->v, r->d, &b, &own_log, err);
+  kc_status status = kc_driver_build(k, r->v, r->d, &b, &own_log, err);
   if (log)
     *log = own_log;
   else
@@ -83,7 +83,7 @@ kc_drv_kernel *rig_kernel(rig *r, recipe c) {
 kc_status rig_run(rig *r, kc_drv_kernel *k, geometry g, const value *values, int count, kc_launch_record *record,
                   kc_text *err) {
   kc_arg args[80] = {0};
-  kc__binding bindings[80] = {0};
+  kc_binding bindings[80] = {0};
   kc_status status = KC_OK;
   kc_launch l = {.args = args, .arg_count = count, .schedule = g.schedule};
   memcpy(l.grid, g.grid, sizeof l.grid);
@@ -91,13 +91,13 @@ kc_status rig_run(rig *r, kc_drv_kernel *k, geometry g, const value *values, int
   for (int i = 0; i < count && status == KC_OK; i++) {
     args[i].scalar = values[i].code;
     if (!values[i].buffer) continue;
-    status = kc__bind(&bindings[i], r->v, r->d, values[i].buffer, err);
+    status = kc_bind(&bindings[i], r->v, r->d, values[i].buffer, err);
     args[i] = (kc_arg){.buffer = true, .mem = bindings[i].mem, .offset = kc_buffer_guard_bytes(values[i].buffer)};
   }
-  if (status == KC_OK) status = kc__driver_launch(r->v, r->d, k, &l, record, err);
+  if (status == KC_OK) status = kc_driver_launch(r->v, r->d, k, &l, record, err);
   for (int i = 0; i < count; i++) {
-    if (status == KC_OK && bindings[i].open) status = kc__bind_collect(&bindings[i], r->v, r->d, err);
-    kc__unbind(&bindings[i], r->v, r->d);
+    if (status == KC_OK && bindings[i].open) status = kc_bind_collect(&bindings[i], r->v, r->d, err);
+    kc_unbind(&bindings[i], r->v, r->d);
   }
   return status;
 }

@@ -2,7 +2,7 @@
 #ifndef KC_TESTS_RIG_H
 #define KC_TESTS_RIG_H
 
-#include "driver.h"
+#include "kc_driver.h"
 #include "drivers.h"
 
 /* An opened device. A zeroed rig begins the walk over all drivers. */

@@ -101,9 +101,9 @@ Test(cpu, data_cannot_begin_beyond_its_memory) {
   cr_assert_eq(r.v->alloc(&m, r.d, 64, &err), KC_OK);
   kc_arg arg = {.buffer = true, .mem = m, .offset = 64};
   kc_launch l = {.args = &arg, .arg_count = 1, .grid = {1, 1, 1}, .group = {1, 1, 1}};
-  cr_expect_eq(kc__driver_launch(r.v, r.d, k, &l, &record, &err), KC_OK);
+  cr_expect_eq(kc_driver_launch(r.v, r.d, k, &l, &record, &err), KC_OK);
   arg.offset = 65;
-  cr_expect_eq(kc__driver_launch(r.v, r.d, k, &l, &record, &err), KC_EINVAL);
+  cr_expect_eq(kc_driver_launch(r.v, r.d, k, &l, &record, &err), KC_EINVAL);
   r.v->free(r.d, m);
   r.v->unload(r.d, k);
   rig_close(&r);

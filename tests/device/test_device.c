@@ -25,7 +25,7 @@ Test(device, opening_what_is_not_there_fails) {
   for (rig r = {0}; rig_next(&r);) {
     kc_drv_device *other;
     kc_text err;
-    cr_expect_eq(kc__driver_open(&other, r.v, 9999, &err), KC_ENODEV, "%s", r.v->name);
+    cr_expect_eq(kc_driver_open(&other, r.v, 9999, &err), KC_ENODEV, "%s", r.v->name);
     cr_expect(err.s[0]);
   }
 }

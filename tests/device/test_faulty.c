@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "driver.h"
 #include "faulty.h"
 #include "lkc.h"
 
