@@ -13,7 +13,9 @@ static uint64_t distance(const kc_format *f, uint64_t a, uint64_t b) {
   return (int64_t)x > (int64_t)y ? x - y : y - x;
 }
 
-static bool is_finite(kc_class c) { return (c & (KC_NAN | KC_NINF | KC_PINF)) == 0; }
+static bool is_finite(kc_class c) {
+  return (c & (KC_NAN | KC_NINF | KC_PINF)) == 0;
+}
 
 static double block_codes(const kc__metric_job *j, int64_t first, int n, kc__tally *t) {
   double sum = 0;
@@ -128,8 +130,10 @@ static double block_f32(const kc__metric_job *j, int64_t first, int n, kc__tally
   t->bit_differences += s.differ;
   note_worst(t, d, n, first, s.max);
   /* Without zeros of different sign equal places are equal codes, so n - differ distances are 0. */
-  if (s.max <= 16) bins_of_small(t, d, n, (int32_t)s.max);
-  else bins_of_any(t, d, n, (uint32_t)n - s.differ);
+  if (s.max <= 16)
+    bins_of_small(t, d, n, (int32_t)s.max);
+  else
+    bins_of_any(t, d, n, (uint32_t)n - s.differ);
   return s.max < (UINT32_MAX / BLOCK) ? (double)s.sum : (double)total(d, n);
 }
 
@@ -145,8 +149,9 @@ static double block_ulp(const kc__metric_job *j, int64_t first, int n, kc__tally
 }
 
 const kc__metric_row kc__metric_ulp = {
-    .public = {"ulp", "ulp",
-               "numbers of the format between the two: distance of ordered codes; with 'as' the real error in that format's ulps at "
-               "the reference"},
+    .public =
+        {"ulp", "ulp",
+         "numbers of the format between the two: distance of ordered codes; with 'as' the real error in that format's ulps at "
+         "the reference"},
     .block = block_ulp,
     .measures_ulps = true};
