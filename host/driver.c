@@ -64,7 +64,7 @@ kc_status kc_driver_open(kc_drv_device **out, const kc_driver *v, int index, kc_
 }
 
 kc_status kc_driver_build(kc_drv_kernel **out, const kc_driver *v, kc_drv_device *d, const kc_build *b, char **log,
-                           kc_text *err) {
+                          kc_text *err) {
   blank(err);
   *out = NULL;
   *log = NULL;
@@ -74,8 +74,8 @@ kc_status kc_driver_build(kc_drv_kernel **out, const kc_driver *v, kc_drv_device
   return status;
 }
 
-kc_status kc_driver_launch(const kc_driver *v, kc_drv_device *d, kc_drv_kernel *k, const kc_launch *l,
-                            kc_launch_record *record, kc_text *err) {
+kc_status kc_driver_launch(const kc_driver *v, kc_drv_device *d, kc_drv_kernel *k, const kc_launch *l, kc_launch_record *record,
+                           kc_text *err) {
   blank(err);
   memset(record, 0, sizeof *record);
   kc_status status = checked(v->launch(d, k, l, record, err), v, "launch", err);

@@ -170,16 +170,16 @@ KC_API double kc_unit_roundoff(const kc_format *f);
 KC_API void kc_philox4x32(uint32_t out[4], const uint32_t counter[4], const uint32_t key[2]);
 
 typedef enum kc_dist_kind {
-  KC_DIST_CONSTANT,     /* a */
-  KC_DIST_UNIFORM,      /* [a, b), rounded into the format */
-  KC_DIST_NORMAL,       /* mean a, standard deviation b: a must be 0 and b a power of two, so that integers suffice */
-  KC_DIST_LOG_UNIFORM,  /* |x| in [2^a, 2^b): integer exponent, uniform significand; c: 0 both signs, 1 positive */
-  KC_DIST_INTEGERS,     /* uniform integers a..b inclusive */
-  KC_DIST_BITS,         /* every code equally likely, exceptional ones included */
-  KC_DIST_FINITE_BITS,  /* every finite code equally likely */
-  KC_DIST_SUBNORMAL,    /* every subnormal code equally likely, both signs */
-  KC_DIST_EXHAUSTIVE,   /* element i is code (a + i) modulo 2^bits: all codes of a 16-bit format in 65536 elements */
-  KC_DIST_EXCEPTIONAL   /* element i, with probability a, one of NaN +inf -inf +0 -0 smallest / largest finite; else untouched */
+  KC_DIST_CONSTANT,    /* a */
+  KC_DIST_UNIFORM,     /* [a, b), rounded into the format */
+  KC_DIST_NORMAL,      /* mean a, standard deviation b: a must be 0 and b a power of two, so that integers suffice */
+  KC_DIST_LOG_UNIFORM, /* |x| in [2^a, 2^b): integer exponent, uniform significand; c: 0 both signs, 1 positive */
+  KC_DIST_INTEGERS,    /* uniform integers a..b inclusive */
+  KC_DIST_BITS,        /* every code equally likely, exceptional ones included */
+  KC_DIST_FINITE_BITS, /* every finite code equally likely */
+  KC_DIST_SUBNORMAL,   /* every subnormal code equally likely, both signs */
+  KC_DIST_EXHAUSTIVE,  /* element i is code (a + i) modulo 2^bits: all codes of a 16-bit format in 65536 elements */
+  KC_DIST_EXCEPTIONAL  /* element i, with probability a, one of NaN +inf -inf +0 -0 smallest / largest finite; else untouched */
 } kc_dist_kind;
 
 /** A distribution: kind and parameters as above. */
@@ -190,8 +190,8 @@ typedef struct kc_dist {
 
 /** Fills n elements in memory layout; element i depends only on (key, first + i, distribution, format): the same bits on
  * every machine and under every rounding mode. Fails with KC_EINVAL when the parameters do not fit the format. */
-KC_API KC_MUST_CHECK kc_status kc_fill(const kc_format *f, void *out, size_t n, uint64_t first, uint64_t key,
-                                       const kc_dist *d, kc_text *err);
+KC_API KC_MUST_CHECK kc_status kc_fill(const kc_format *f, void *out, size_t n, uint64_t first, uint64_t key, const kc_dist *d,
+                                       kc_text *err);
 /** Fills x and y (n elements each) so that the dot product x.y has condition number 2 sum|x_i y_i| / |x.y| near `condition`:
  * within a factor of about ten where n is at least 64 and the condition at least 100; a few terms of a narrow format cannot
  * cancel more than their significands hold. Fails with KC_EINVAL when the exponents do not fit the format.
@@ -264,10 +264,10 @@ KC_API int64_t kc_buffer_unwritten(const kc_buffer *b, int which, int64_t *first
 /** What guards() found. */
 typedef struct kc_guard_report {
   bool damaged;
-  bool after;       /* false: the guard before the data, true: the one after it */
-  int64_t offset;   /* first damaged byte, relative to the first data byte (negative before it) */
-  int64_t nearest;  /* damaged byte nearest to the data, same origin */
-  int64_t count;    /* damaged bytes in both guards */
+  bool after;              /* false: the guard before the data, true: the one after it */
+  int64_t offset;          /* first damaged byte, relative to the first data byte (negative before it) */
+  int64_t nearest;         /* damaged byte nearest to the data, same origin */
+  int64_t count;           /* damaged bytes in both guards */
   uint8_t expected, found; /* at `nearest` */
 } kc_guard_report;
 
@@ -317,9 +317,9 @@ typedef enum kc_truth { KC_NO = -1, KC_UNKNOWN = 0, KC_YES = 1 } kc_truth;
 
 /** One element decided: class first, then value. */
 typedef struct kc_element_decision {
-  kc_truth cls;    /* is the output's class admissible */
-  kc_truth value;  /* is the error within the tolerance; KC_YES for an admissible exceptional value */
-  bool vacuous;    /* the tolerance would accept zero here although the exact value is not zero */
+  kc_truth cls;              /* is the output's class admissible */
+  kc_truth value;            /* is the error within the tolerance; KC_YES for an admissible exceptional value */
+  bool vacuous;              /* the tolerance would accept zero here although the exact value is not zero */
   double ratio_lo, ratio_hi; /* enclosure of error / allowed: 0 when exact, inf when allowed is 0 and the error is not */
   double error_lo, error_hi; /* enclosure of |y - y*| */
 } kc_element_decision;
@@ -354,16 +354,16 @@ typedef struct kc_decision {
   int64_t class_yes, class_no, class_unknown;
   int64_t value_yes, value_no, value_unknown; /* elements with an inadmissible class are value_no */
   int64_t vacuous;
-  int64_t refined;          /* elements that needed a further tier */
-  int64_t zeros;            /* outputs that are zero */
-  int64_t first_class_no;   /* index */
-  int64_t first_value_no;   /* index */
-  int64_t worst;            /* index of the largest ratio_lo among admissible classes */
+  int64_t refined;        /* elements that needed a further tier */
+  int64_t zeros;          /* outputs that are zero */
+  int64_t first_class_no; /* index */
+  int64_t first_value_no; /* index */
+  int64_t worst;          /* index of the largest ratio_lo among admissible classes */
   double worst_ratio_lo, worst_ratio_hi;
   double worst_lo, worst_hi; /* enclosure of the exact value there */
-  int64_t confusion[7][7];  /* [class expected][class found] by bit number; where several are expected: the one found, if it is
+  int64_t confusion[7][7];   /* [class expected][class found] by bit number; where several are expected: the one found, if it is
                                among them, else the lowest; index sets and unknown classes are left out */
-  int64_t histogram[66];    /* of ratio_hi where the class is not inadmissible: [0] exact zero, [k] in (2^(k-34), 2^(k-33)],
+  int64_t histogram[66];     /* of ratio_hi where the class is not inadmissible: [0] exact zero, [k] in (2^(k-34), 2^(k-33)],
                                ends clamp */
 } kc_decision;
 
@@ -390,8 +390,8 @@ typedef struct kc_summary {
   int64_t count, finite, class_mismatches, bit_differences;
   int64_t worst, first_mismatch; /* indices, -1 when none */
   double max, mean;
-  double quantile[5];       /* 0.5 0.9 0.99 0.999 1; upper edges of histogram bins except the last */
-  int64_t histogram[66];    /* [0] zero; [k] value in (2^(k-34), 2^(k-33)], ends clamp */
+  double quantile[5];    /* 0.5 0.9 0.99 0.999 1; upper edges of histogram bins except the last */
+  int64_t histogram[66]; /* [0] zero; [k] value in (2^(k-34), 2^(k-33)], ends clamp */
 } kc_summary;
 
 /** The metric called `name`, or NULL: ulp abs rel denom bits bitwise class. */
@@ -407,18 +407,18 @@ KC_API KC_MUST_CHECK kc_status kc_metric_run(kc_summary *out, const kc_metric *m
 
 /** Parameters of an oracle: numbers and one axis / tie / NaN rule; each oracle documents which it reads. */
 typedef struct kc_oracle_params {
-  double a, b;       /* e.g. the limits of clamp */
-  int axis;          /* reductions: 0-based axis */
-  uint8_t tie;       /* 0 first, 1 last, 2 any */
-  uint8_t nan;       /* 0 propagate, 1 ignore (IEEE 754-2019 maximumNumber) */
+  double a, b; /* e.g. the limits of clamp */
+  int axis;    /* reductions: 0-based axis */
+  uint8_t tie; /* 0 first, 1 last, 2 any */
+  uint8_t nan; /* 0 propagate, 1 ignore (IEEE 754-2019 maximumNumber) */
 } kc_oracle_params;
 
 /** A tier-1 oracle: exact comparison of codes, or binary64 with a proven radius. */
 typedef struct kc_oracle {
   const char *name;
   const char *doc;
-  int arity;       /* input tensors */
-  bool index;      /* the output is an index */
+  int arity;  /* input tensors */
+  bool index; /* the output is an index */
   /* Checks number, formats and shapes of the inputs and the parameters it reads; gives the number of output elements. */
   kc_status (*count)(int64_t *out, const kc_buffer *const *inputs, const kc_oracle_params *p, kc_text *err);
   /* Writes the enclosure of the whole output (already created, count elements); assumes that `count` accepted the same. */

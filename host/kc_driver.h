@@ -24,18 +24,18 @@ typedef struct kc_fingerprint {
 } kc_fingerprint;
 
 typedef enum kc_dialect {
-  KC_DIALECT_KC,      /* portable text, suffix .k; the driver prepends the prelude */
-  KC_DIALECT_C,       /* a host function in C, called once per launch */
+  KC_DIALECT_KC, /* portable text, suffix .k; the driver prepends the prelude */
+  KC_DIALECT_C,  /* a host function in C, called once per launch */
   KC_DIALECT_CUDA,
   KC_DIALECT_OPENCL,
-  KC_DIALECT_LIBRARY  /* source is the full path of a shared library, entry a symbol called once per launch */
+  KC_DIALECT_LIBRARY /* source is the full path of a shared library, entry a symbol called once per launch */
 } kc_dialect;
 
 /** Build options; every field is explicit. */
 typedef struct kc_build_options {
-  bool contract;   /* allow fusing a*b+c */
-  bool flush;      /* flush denormals */
-  bool fast_math;  /* whatever the compiler calls fast math */
+  bool contract;       /* allow fusing a*b+c */
+  bool flush;          /* flush denormals */
+  bool fast_math;      /* whatever the compiler calls fast math */
   const char *defines; /* space-separated NAME=VALUE, values integers or identifiers; may be "" */
 } kc_build_options;
 
@@ -48,7 +48,7 @@ typedef struct kc_param {
 
 /** What to build. Strings stay owned by the caller and live until build returns. */
 typedef struct kc_build {
-  uint8_t dialect; /* kc_dialect */
+  uint8_t dialect;    /* kc_dialect */
   const char *source; /* text, or a path for KC_DIALECT_LIBRARY */
   const char *file;   /* for messages: where the text came from */
   const char *entry;
@@ -80,11 +80,11 @@ typedef struct kc_launch {
 typedef struct kc_launch_record {
   double seconds;
   kc_fpstate before, after;
-  bool fp_changed;          /* the candidate left another floating-point state behind */
-  bool divergent_barrier;   /* a barrier was reached by part of a group */
-  bool local_damaged;       /* guards of a local array were overwritten */
-  uint64_t result;          /* returned scalar's code, C and LIBRARY */
-  char evidence[256];       /* one line on whatever of the above is set */
+  bool fp_changed;        /* the candidate left another floating-point state behind */
+  bool divergent_barrier; /* a barrier was reached by part of a group */
+  bool local_damaged;     /* guards of a local array were overwritten */
+  uint64_t result;        /* returned scalar's code, C and LIBRARY */
+  char evidence[256];     /* one line on whatever of the above is set */
 } kc_launch_record;
 
 /** A backend. */
@@ -122,10 +122,10 @@ KC_API int kc_driver_probe(const kc_driver *v, kc_text *why);
 KC_API kc_status kc_driver_open(kc_drv_device **out, const kc_driver *v, int index, kc_text *err);
 /** As kc_driver_open, for kernels. */
 KC_API kc_status kc_driver_build(kc_drv_kernel **out, const kc_driver *v, kc_drv_device *d, const kc_build *b, char **log,
-                           kc_text *err);
+                                 kc_text *err);
 /** Launches and waits for completion; the record is zeroed first. */
 KC_API kc_status kc_driver_launch(const kc_driver *v, kc_drv_device *d, kc_drv_kernel *k, const kc_launch *l,
-                            kc_launch_record *record, kc_text *err);
+                                  kc_launch_record *record, kc_text *err);
 
 /** A host buffer made visible to a device for one launch: guards and data, so that a kernel's overruns come back too. */
 typedef struct kc_binding {

@@ -18,7 +18,9 @@ static const kc__metric_row *const metrics[] = {
 };
 
 /* The public struct is the row's first member. */
-const kc_metric *kc_metric_at(size_t i) { return i < sizeof metrics / sizeof *metrics ? &metrics[i]->public : NULL; }
+const kc_metric *kc_metric_at(size_t i) {
+  return i < sizeof metrics / sizeof *metrics ? &metrics[i]->public : NULL;
+}
 
 const kc_metric *kc_metric_find(const char *name) {
   for (size_t i = 0; kc_metric_at(i); i++) {
@@ -42,7 +44,9 @@ static void run_range(void *user, int worker, int64_t begin, int64_t end) {
   }
 }
 
-static void tally_init(kc__tally *t) { *t = (kc__tally){.worst = -1, .first_mismatch = -1}; }
+static void tally_init(kc__tally *t) {
+  *t = (kc__tally){.worst = -1, .first_mismatch = -1};
+}
 
 static void tally_merge(kc__tally *t, const kc__tally *from) {
   t->finite += from->finite;
@@ -97,8 +101,8 @@ static kc_status check_buffers(const kc_buffer *got, const kc_buffer *ref, kc_te
   bool same = kc_buffer_rank(got) == kc_buffer_rank(ref);
   for (int i = 0; same && i < kc_buffer_rank(got); i++) same = kc_buffer_shape(got)[i] == kc_buffer_shape(ref)[i];
   if (same) return KC_OK;
-  return kc_fail(err, KC_EINVAL, "shapes differ: rank %d with %lld elements and rank %d with %lld elements", kc_buffer_rank(got),
-                 (long long)kc_buffer_count(got), kc_buffer_rank(ref), (long long)kc_buffer_count(ref));
+  return kc_fail(err, KC_EINVAL, "shapes differ: rank %d with %lld elements and rank %d with %lld elements",
+                 kc_buffer_rank(got), (long long)kc_buffer_count(got), kc_buffer_rank(ref), (long long)kc_buffer_count(ref));
 }
 
 static kc_status check_extras(const kc__metric_row *row, const kc_format *as, const double *denominator, kc_text *err) {

@@ -6,15 +6,24 @@
 
 const char *kc_status_name(kc_status status) {
   switch (status) {
-  case KC_OK: return "ok";
-  case KC_EINVAL: return "invalid";
-  case KC_ENOMEM: return "no-memory";
-  case KC_EIO: return "io";
-  case KC_ENODEV: return "no-device";
-  case KC_EBUILD: return "build";
-  case KC_ELAUNCH: return "launch";
-  case KC_EUNSUPPORTED: return "unsupported";
-  case KC_EINTERNAL: return "internal";
+  case KC_OK:
+    return "ok";
+  case KC_EINVAL:
+    return "invalid";
+  case KC_ENOMEM:
+    return "no-memory";
+  case KC_EIO:
+    return "io";
+  case KC_ENODEV:
+    return "no-device";
+  case KC_EBUILD:
+    return "build";
+  case KC_ELAUNCH:
+    return "launch";
+  case KC_EUNSUPPORTED:
+    return "unsupported";
+  case KC_EINTERNAL:
+    return "internal";
   }
   return "unknown-status";
 }

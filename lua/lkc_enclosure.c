@@ -62,8 +62,10 @@ static int enclosure_len(lua_State *L) {
 
 static int enclosure_tostring(lua_State *L) {
   const lkc_enclosure *e = luaL_checkudata(L, 1, LKC_ENCLOSURE);
-  if (!e->open) lua_pushliteral(L, "enclosure (closed)");
-  else lua_pushfstring(L, "enclosure (%I elements)", (LUAI_UACINT)e->e.count);
+  if (!e->open)
+    lua_pushliteral(L, "enclosure (closed)");
+  else
+    lua_pushfstring(L, "enclosure (%I elements)", (LUAI_UACINT)e->e.count);
   return 1;
 }
 
@@ -89,7 +91,8 @@ static uint8_t classes_at(lua_State *L, int list, lua_Integer i) {
   uint8_t classes = 0;
   if (strlen(luaL_checkstring(L, -1)) >= sizeof text) luaL_error(L, "element %d: too many classes", (int)i);
   strcpy(text, lua_tostring(L, -1));
-  for (char *rest, *name = strtok_r(text, " ", &rest); name; name = strtok_r(NULL, " ", &rest)) classes |= class_of_name(L, name);
+  for (char *rest, *name = strtok_r(text, " ", &rest); name; name = strtok_r(NULL, " ", &rest))
+    classes |= class_of_name(L, name);
   lua_pop(L, 1);
   return classes;
 }
@@ -162,7 +165,8 @@ static const kc_oracle *check_oracle(lua_State *L, int arg) {
   for (; n < 63 && kc_oracle_at(n); n++) names[n] = kc_oracle_at(n)->name;
   names[n] = NULL;
   const char *near = lkc_nearest(name, names);
-  luaL_argerror(L, arg, lua_pushfstring(L, near ? "no oracle called '%s'; did you mean '%s'?" : "no oracle called '%s'", name, near));
+  luaL_argerror(L, arg,
+                lua_pushfstring(L, near ? "no oracle called '%s'; did you mean '%s'?" : "no oracle called '%s'", name, near));
   return NULL;
 }
 
@@ -216,8 +220,10 @@ static void push_confusion(lua_State *L, const kc_decision *d) {
       lkc_setinteger(L, kc_class_name((kc_class)(1 << j)), d->confusion[i][j]);
       any = true;
     }
-    if (any) lua_setfield(L, -2, kc_class_name((kc_class)(1 << i)));
-    else lua_pop(L, 1);
+    if (any)
+      lua_setfield(L, -2, kc_class_name((kc_class)(1 << i)));
+    else
+      lua_pop(L, 1);
   }
 }
 
@@ -304,11 +310,8 @@ static int decide(lua_State *L) {
 
 static const luaL_Reg methods[] = {{"at", enclosure_at}, {"close", enclosure_close}, {NULL, NULL}};
 static const luaL_Reg metamethods[] = {{"__len", enclosure_len}, {"__tostring", enclosure_tostring}, {NULL, NULL}};
-static const luaL_Reg functions[] = {{"enclosure", enclosure_by_hand},
-                                     {"oracles", list_oracles},
-                                     {"oracle", run_oracle},
-                                     {"decide", decide},
-                                     {NULL, NULL}};
+static const luaL_Reg functions[] = {
+    {"enclosure", enclosure_by_hand}, {"oracles", list_oracles}, {"oracle", run_oracle}, {"decide", decide}, {NULL, NULL}};
 
 void lkc_open_enclosure(lua_State *L) {
   lkc_newtype(L, LKC_ENCLOSURE, methods, metamethods, enclosure_close);

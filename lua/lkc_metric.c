@@ -27,7 +27,8 @@ static const kc_metric *check_metric(lua_State *L, int arg) {
   for (; n < 63 && kc_metric_at(n); n++) names[n] = kc_metric_at(n)->name;
   names[n] = NULL;
   const char *near = lkc_nearest(name, names);
-  luaL_argerror(L, arg, lua_pushfstring(L, near ? "no metric called '%s'; did you mean '%s'?" : "no metric called '%s'", name, near));
+  luaL_argerror(L, arg,
+                lua_pushfstring(L, near ? "no metric called '%s'; did you mean '%s'?" : "no metric called '%s'", name, near));
   return NULL;
 }
 
@@ -106,4 +107,6 @@ static int run_metric(lua_State *L) {
 
 static const luaL_Reg functions[] = {{"metrics", list_metrics}, {"metric", run_metric}, {NULL, NULL}};
 
-void lkc_open_metric(lua_State *L) { luaL_setfuncs(L, functions, 0); }
+void lkc_open_metric(lua_State *L) {
+  luaL_setfuncs(L, functions, 0);
+}

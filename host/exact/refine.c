@@ -70,8 +70,10 @@ static kc_exact_value enclose(kc__bracket *b, const kc_exact *op, const double x
     return v;
   }
   bool real = (tiers[tier].real || op->algebraic) && kc__exact_has_real(op);
-  if (real) kc__exact_real(b, op, x, tiers[tier].precision);
-  else kc__exact_ball(b, op, x, tiers[tier].precision, 0);
+  if (real)
+    kc__exact_real(b, op, x, tiers[tier].precision);
+  else
+    kc__exact_ball(b, op, x, tiers[tier].precision, 0);
   return kc__exact_doubles(b);
 }
 

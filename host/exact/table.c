@@ -13,23 +13,36 @@
 #include "operation.h"
 
 /* Known results, as short as the rows need them. */
-#define EVALUATE {0, 0}
-#define NOT_A_NUMBER {KC_NAN, 0}
-#define PLUS_INF {KC_PINF, 0}
-#define MINUS_INF {KC_NINF, 0}
-#define PLUS_ZERO {KC_PZERO, 0}
-#define MINUS_ZERO {KC_NZERO, 0}
-#define EITHER_ZERO {KC_NZERO | KC_PZERO, 0}
-#define EXACTLY(x) {(x) < 0 ? KC_NFIN : KC_PFIN, (x)}
+#define EVALUATE                                                                                                               \
+  { 0, 0 }
+#define NOT_A_NUMBER                                                                                                           \
+  { KC_NAN, 0 }
+#define PLUS_INF                                                                                                               \
+  { KC_PINF, 0 }
+#define MINUS_INF                                                                                                              \
+  { KC_NINF, 0 }
+#define PLUS_ZERO                                                                                                              \
+  { KC_PZERO, 0 }
+#define MINUS_ZERO                                                                                                             \
+  { KC_NZERO, 0 }
+#define EITHER_ZERO                                                                                                            \
+  { KC_NZERO | KC_PZERO, 0 }
+#define EXACTLY(x)                                                                                                             \
+  { (x) < 0 ? KC_NFIN : KC_PFIN, (x) }
 
 #define NO_EDGE .edge = (double)NAN
 
 /* NaN, -inf, negative, -0, +0, positive, +inf */
-#define ODD_UNBOUNDED {NOT_A_NUMBER, MINUS_INF, EVALUATE, MINUS_ZERO, PLUS_ZERO, EVALUATE, PLUS_INF}
-#define ODD_TO_ONE {NOT_A_NUMBER, EXACTLY(-1), EVALUATE, MINUS_ZERO, PLUS_ZERO, EVALUATE, EXACTLY(1)}
-#define EXPONENTIAL {NOT_A_NUMBER, PLUS_ZERO, EVALUATE, EXACTLY(1), EXACTLY(1), EVALUATE, PLUS_INF}
-#define LOGARITHM {NOT_A_NUMBER, NOT_A_NUMBER, NOT_A_NUMBER, MINUS_INF, MINUS_INF, EVALUATE, PLUS_INF}
-#define GATED {NOT_A_NUMBER, EITHER_ZERO, EVALUATE, MINUS_ZERO, PLUS_ZERO, EVALUATE, PLUS_INF}
+#define ODD_UNBOUNDED                                                                                                          \
+  { NOT_A_NUMBER, MINUS_INF, EVALUATE, MINUS_ZERO, PLUS_ZERO, EVALUATE, PLUS_INF }
+#define ODD_TO_ONE                                                                                                             \
+  { NOT_A_NUMBER, EXACTLY(-1), EVALUATE, MINUS_ZERO, PLUS_ZERO, EVALUATE, EXACTLY(1) }
+#define EXPONENTIAL                                                                                                            \
+  { NOT_A_NUMBER, PLUS_ZERO, EVALUATE, EXACTLY(1), EXACTLY(1), EVALUATE, PLUS_INF }
+#define LOGARITHM                                                                                                              \
+  { NOT_A_NUMBER, NOT_A_NUMBER, NOT_A_NUMBER, MINUS_INF, MINUS_INF, EVALUATE, PLUS_INF }
+#define GATED                                                                                                                  \
+  { NOT_A_NUMBER, EITHER_ZERO, EVALUATE, MINUS_ZERO, PLUS_ZERO, EVALUATE, PLUS_INF }
 
 /* e^2000 > 2^2885 and 2^-2885 lie so far outside the doubles that nothing beyond them can round to other bounds, also after
  * multiplication by any double; 1 - e^-2000 is nearer to 1 than any double. exp2 likewise. erf and the erfc of gelu:
@@ -37,49 +50,150 @@
 enum { EXP_LIMIT = 2000, EXP2_LIMIT = 3000, ERF_LIMIT = 60 };
 
 static const kc_exact operations[] = {
-    {.name = "exp", .doc = "e^x", .arity = 1, .special = EXPONENTIAL, NO_EDGE, .limit = EXP_LIMIT, .ball1 = arb_exp,
+    {.name = "exp",
+     .doc = "e^x",
+     .arity = 1,
+     .special = EXPONENTIAL,
+     NO_EDGE,
+     .limit = EXP_LIMIT,
+     .ball1 = arb_exp,
      .real1 = mpfr_exp},
-    {.name = "exp2", .doc = "2^x", .arity = 1, .special = EXPONENTIAL, NO_EDGE, .limit = EXP2_LIMIT, .ball1 = kc__ball_exp2,
+    {.name = "exp2",
+     .doc = "2^x",
+     .arity = 1,
+     .special = EXPONENTIAL,
+     NO_EDGE,
+     .limit = EXP2_LIMIT,
+     .ball1 = kc__ball_exp2,
      .real1 = mpfr_exp2},
-    {.name = "log", .doc = "natural logarithm; -inf at both zeros, NaN below", .arity = 1, .special = LOGARITHM, .edge = 1,
-     .at_edge = PLUS_ZERO, .ball1 = arb_log, .real1 = mpfr_log},
-    {.name = "log2", .doc = "logarithm to base 2; -inf at both zeros, NaN below", .arity = 1, .special = LOGARITHM, .edge = 1,
-     .at_edge = PLUS_ZERO, .ball1 = kc__ball_log2, .real1 = mpfr_log2},
-    {.name = "log1p", .doc = "log(1 + x); -inf at -1, NaN below", .arity = 1,
-     .special = {NOT_A_NUMBER, NOT_A_NUMBER, EVALUATE, MINUS_ZERO, PLUS_ZERO, EVALUATE, PLUS_INF}, .edge = -1,
-     .at_edge = MINUS_INF, .below_edge = NOT_A_NUMBER, .bounds = KC__BELOW_X, .ball1 = arb_log1p, .real1 = mpfr_log1p},
-    {.name = "expm1", .doc = "e^x - 1", .arity = 1,
-     .special = {NOT_A_NUMBER, EXACTLY(-1), EVALUATE, MINUS_ZERO, PLUS_ZERO, EVALUATE, PLUS_INF}, NO_EDGE, .limit = EXP_LIMIT,
-     .bounds = KC__ABOVE_X | KC__ABOVE_MINUS_ONE, .ball1 = arb_expm1, .real1 = mpfr_expm1},
-    {.name = "tanh", .doc = "hyperbolic tangent", .arity = 1, .special = ODD_TO_ONE, NO_EDGE, .limit = EXP_LIMIT,
-     .bounds = KC__WITHIN_ONE | KC__WITHIN_X, .ball1 = arb_tanh, .real1 = mpfr_tanh},
-    {.name = "erf", .doc = "error function", .arity = 1, .special = ODD_TO_ONE, NO_EDGE, .limit = ERF_LIMIT,
-     .bounds = KC__WITHIN_ONE, .ball1 = arb_hypgeom_erf, .real1 = mpfr_erf},
-    {.name = "sigmoid", .doc = "1 / (1 + e^-x)", .arity = 1,
-     .special = {NOT_A_NUMBER, PLUS_ZERO, EVALUATE, EXACTLY(0.5), EXACTLY(0.5), EVALUATE, EXACTLY(1)}, NO_EDGE,
-     .limit = EXP_LIMIT, .bounds = KC__WITHIN_ONE, .ball1 = kc__ball_sigmoid},
-    {.name = "gelu", .doc = "x Phi(x) = x erfc(-x / sqrt 2) / 2, not the tanh form; at -inf a zero of either sign", .arity = 1,
-     .special = GATED, NO_EDGE, .bounds = KC__WITHIN_X, .ball1 = kc__ball_gelu},
-    {.name = "silu", .doc = "x sigmoid(x); at -inf a zero of either sign", .arity = 1, .special = GATED, NO_EDGE,
-     .bounds = KC__WITHIN_X, .ball1 = kc__ball_silu},
-    {.name = "rsqrt", .doc = "1 / sqrt(x); rsqrt(-0) = -inf, NaN below", .arity = 1,
-     .special = {NOT_A_NUMBER, NOT_A_NUMBER, NOT_A_NUMBER, MINUS_INF, PLUS_INF, EVALUATE, PLUS_ZERO}, NO_EDGE,
-     .algebraic = true, .ball1 = arb_rsqrt, .real1 = mpfr_rec_sqrt},
-    {.name = "sqrt", .doc = "square root; sqrt(-0) = -0, NaN below", .arity = 1,
-     .special = {NOT_A_NUMBER, NOT_A_NUMBER, NOT_A_NUMBER, MINUS_ZERO, PLUS_ZERO, EVALUATE, PLUS_INF}, NO_EDGE,
-     .algebraic = true, .ball1 = arb_sqrt, .real1 = mpfr_sqrt},
-    {.name = "sin", .doc = "sine of x radians, reduced exactly; NaN at infinities", .arity = 1,
-     .special = {NOT_A_NUMBER, NOT_A_NUMBER, EVALUATE, MINUS_ZERO, PLUS_ZERO, EVALUATE, NOT_A_NUMBER}, NO_EDGE,
-     .bounds = KC__WITHIN_ONE | KC__WITHIN_X, .ball1 = arb_sin, .real1 = mpfr_sin},
-    {.name = "cos", .doc = "cosine of x radians, reduced exactly; NaN at infinities", .arity = 1,
-     .special = {NOT_A_NUMBER, NOT_A_NUMBER, EVALUATE, EXACTLY(1), EXACTLY(1), EVALUATE, NOT_A_NUMBER}, NO_EDGE,
-     .bounds = KC__WITHIN_ONE, .ball1 = arb_cos, .real1 = mpfr_cos},
-    {.name = "cbrt", .doc = "cube root, also of negative numbers", .arity = 1, .special = ODD_UNBOUNDED, NO_EDGE,
-     .algebraic = true, .ball1 = kc__ball_cbrt, .real1 = mpfr_cbrt},
-    {.name = "div", .doc = "x / y", .arity = 2, .special2 = kc__special_div, .algebraic = true, .ball2 = arb_div,
+    {.name = "log",
+     .doc = "natural logarithm; -inf at both zeros, NaN below",
+     .arity = 1,
+     .special = LOGARITHM,
+     .edge = 1,
+     .at_edge = PLUS_ZERO,
+     .ball1 = arb_log,
+     .real1 = mpfr_log},
+    {.name = "log2",
+     .doc = "logarithm to base 2; -inf at both zeros, NaN below",
+     .arity = 1,
+     .special = LOGARITHM,
+     .edge = 1,
+     .at_edge = PLUS_ZERO,
+     .ball1 = kc__ball_log2,
+     .real1 = mpfr_log2},
+    {.name = "log1p",
+     .doc = "log(1 + x); -inf at -1, NaN below",
+     .arity = 1,
+     .special = {NOT_A_NUMBER, NOT_A_NUMBER, EVALUATE, MINUS_ZERO, PLUS_ZERO, EVALUATE, PLUS_INF},
+     .edge = -1,
+     .at_edge = MINUS_INF,
+     .below_edge = NOT_A_NUMBER,
+     .bounds = KC__BELOW_X,
+     .ball1 = arb_log1p,
+     .real1 = mpfr_log1p},
+    {.name = "expm1",
+     .doc = "e^x - 1",
+     .arity = 1,
+     .special = {NOT_A_NUMBER, EXACTLY(-1), EVALUATE, MINUS_ZERO, PLUS_ZERO, EVALUATE, PLUS_INF},
+     NO_EDGE,
+     .limit = EXP_LIMIT,
+     .bounds = KC__ABOVE_X | KC__ABOVE_MINUS_ONE,
+     .ball1 = arb_expm1,
+     .real1 = mpfr_expm1},
+    {.name = "tanh",
+     .doc = "hyperbolic tangent",
+     .arity = 1,
+     .special = ODD_TO_ONE,
+     NO_EDGE,
+     .limit = EXP_LIMIT,
+     .bounds = KC__WITHIN_ONE | KC__WITHIN_X,
+     .ball1 = arb_tanh,
+     .real1 = mpfr_tanh},
+    {.name = "erf",
+     .doc = "error function",
+     .arity = 1,
+     .special = ODD_TO_ONE,
+     NO_EDGE,
+     .limit = ERF_LIMIT,
+     .bounds = KC__WITHIN_ONE,
+     .ball1 = arb_hypgeom_erf,
+     .real1 = mpfr_erf},
+    {.name = "sigmoid",
+     .doc = "1 / (1 + e^-x)",
+     .arity = 1,
+     .special = {NOT_A_NUMBER, PLUS_ZERO, EVALUATE, EXACTLY(0.5), EXACTLY(0.5), EVALUATE, EXACTLY(1)},
+     NO_EDGE,
+     .limit = EXP_LIMIT,
+     .bounds = KC__WITHIN_ONE,
+     .ball1 = kc__ball_sigmoid},
+    {.name = "gelu",
+     .doc = "x Phi(x) = x erfc(-x / sqrt 2) / 2, not the tanh form; at -inf a zero of either sign",
+     .arity = 1,
+     .special = GATED,
+     NO_EDGE,
+     .bounds = KC__WITHIN_X,
+     .ball1 = kc__ball_gelu},
+    {.name = "silu",
+     .doc = "x sigmoid(x); at -inf a zero of either sign",
+     .arity = 1,
+     .special = GATED,
+     NO_EDGE,
+     .bounds = KC__WITHIN_X,
+     .ball1 = kc__ball_silu},
+    {.name = "rsqrt",
+     .doc = "1 / sqrt(x); rsqrt(-0) = -inf, NaN below",
+     .arity = 1,
+     .special = {NOT_A_NUMBER, NOT_A_NUMBER, NOT_A_NUMBER, MINUS_INF, PLUS_INF, EVALUATE, PLUS_ZERO},
+     NO_EDGE,
+     .algebraic = true,
+     .ball1 = arb_rsqrt,
+     .real1 = mpfr_rec_sqrt},
+    {.name = "sqrt",
+     .doc = "square root; sqrt(-0) = -0, NaN below",
+     .arity = 1,
+     .special = {NOT_A_NUMBER, NOT_A_NUMBER, NOT_A_NUMBER, MINUS_ZERO, PLUS_ZERO, EVALUATE, PLUS_INF},
+     NO_EDGE,
+     .algebraic = true,
+     .ball1 = arb_sqrt,
+     .real1 = mpfr_sqrt},
+    {.name = "sin",
+     .doc = "sine of x radians, reduced exactly; NaN at infinities",
+     .arity = 1,
+     .special = {NOT_A_NUMBER, NOT_A_NUMBER, EVALUATE, MINUS_ZERO, PLUS_ZERO, EVALUATE, NOT_A_NUMBER},
+     NO_EDGE,
+     .bounds = KC__WITHIN_ONE | KC__WITHIN_X,
+     .ball1 = arb_sin,
+     .real1 = mpfr_sin},
+    {.name = "cos",
+     .doc = "cosine of x radians, reduced exactly; NaN at infinities",
+     .arity = 1,
+     .special = {NOT_A_NUMBER, NOT_A_NUMBER, EVALUATE, EXACTLY(1), EXACTLY(1), EVALUATE, NOT_A_NUMBER},
+     NO_EDGE,
+     .bounds = KC__WITHIN_ONE,
+     .ball1 = arb_cos,
+     .real1 = mpfr_cos},
+    {.name = "cbrt",
+     .doc = "cube root, also of negative numbers",
+     .arity = 1,
+     .special = ODD_UNBOUNDED,
+     NO_EDGE,
+     .algebraic = true,
+     .ball1 = kc__ball_cbrt,
+     .real1 = mpfr_cbrt},
+    {.name = "div",
+     .doc = "x / y",
+     .arity = 2,
+     .special2 = kc__special_div,
+     .algebraic = true,
+     .ball2 = arb_div,
      .real2 = mpfr_div},
-    {.name = "pow", .doc = "x^y as C's pow: pow(1, y) = pow(x, 0) = 1 even for NaN", .arity = 2, .special2 = kc__special_pow,
-     .ball2 = kc__ball_pow, .real2 = mpfr_pow},
+    {.name = "pow",
+     .doc = "x^y as C's pow: pow(1, y) = pow(x, 0) = 1 even for NaN",
+     .arity = 2,
+     .special2 = kc__special_pow,
+     .ball2 = kc__ball_pow,
+     .real2 = mpfr_pow},
 };
 
 const kc_exact *kc_exact_at(size_t i) {

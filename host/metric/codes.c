@@ -20,7 +20,9 @@ static double block_bitwise(const kc__metric_job *j, int64_t first, int n, kc__t
   return tally_codes(j, first, n, t, false);
 }
 
-static double block_class(const kc__metric_job *j, int64_t first, int n, kc__tally *t) { return tally_codes(j, first, n, t, true); }
+static double block_class(const kc__metric_job *j, int64_t first, int n, kc__tally *t) {
+  return tally_codes(j, first, n, t, true);
+}
 
 const kc__metric_row kc__metric_bitwise = {.public = {"bitwise", "1", "1 where the bits differ, every element counted"},
                                            .block = block_bitwise};

@@ -36,8 +36,8 @@ typedef struct kc__metric_row {
   bool divides;       /* takes `denominator` */
 } kc__metric_row;
 
-extern const kc__metric_row kc__metric_ulp, kc__metric_abs, kc__metric_rel, kc__metric_denom, kc__metric_bits, kc__metric_bitwise,
-    kc__metric_class;
+extern const kc__metric_row kc__metric_ulp, kc__metric_abs, kc__metric_rel, kc__metric_denom, kc__metric_bits,
+    kc__metric_bitwise, kc__metric_class;
 
 /* Adds one value of element i. */
 static inline void kc__tally_value(kc__tally *t, int64_t i, double value) {

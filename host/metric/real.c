@@ -73,12 +73,14 @@ static double effective_bits(const kc__metric_job *j, double rel) {
 }
 
 const kc__metric_row kc__metric_abs = {.public = {"abs", "1", "|got - ref|"}, .block = block_abs};
-const kc__metric_row kc__metric_rel = {.public = {"rel", "1", "|got - ref| / |ref|; infinite where only ref is 0"}, .block = block_rel};
+const kc__metric_row kc__metric_rel = {.public = {"rel", "1", "|got - ref| / |ref|; infinite where only ref is 0"},
+                                       .block = block_rel};
 const kc__metric_row kc__metric_denom = {
     .public = {"denom", "1", "|got - ref| / |denominator|"}, .block = block_denom, .divides = true};
 const kc__metric_row kc__metric_bits = {
-    .public = {"bits", "bit",
-               "effective bits, -log2 of the relative error, from 0 to the format's precision; max is the worst element's (fewest) "
-               "bits, mean and quantiles are those of the relative error in bits; the histogram holds relative errors"},
+    .public =
+        {"bits", "bit",
+         "effective bits, -log2 of the relative error, from 0 to the format's precision; max is the worst element's (fewest) "
+         "bits, mean and quantiles are those of the relative error in bits; the histogram holds relative errors"},
     .block = block_rel,
     .report = effective_bits};

@@ -57,7 +57,8 @@ static void row(const char *name, const kc_buffer *a, const kc_buffer *b) {
     compares[k] = now() - t1;
   }
   double read = median(reads), compared = median(compares);
-  printf("%-52s %10.3g %-6s %s  (%.2f ns an element, max %.0f)\n", name, read / compared, "of it", ">= 0.5", compared / N * 1e9, s.max);
+  printf("%-52s %10.3g %-6s %s  (%.2f ns an element, max %.0f)\n", name, read / compared, "of it", ">= 0.5", compared / N * 1e9,
+         s.max);
 }
 
 int main(void) {
@@ -71,7 +72,9 @@ int main(void) {
   const struct {
     const char *name;
     uint32_t spread;
-  } cases[] = {{"ulp / reading, equal buffers", 0}, {"ulp / reading, 0 to 3 ulp apart", 4}, {"ulp / reading, 0 to 2^20 ulp apart", 1 << 20}};
+  } cases[] = {{"ulp / reading, equal buffers", 0},
+               {"ulp / reading, 0 to 3 ulp apart", 4},
+               {"ulp / reading, 0 to 2^20 ulp apart", 1 << 20}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     prepare(a, b, cases[i].spread);
     row(cases[i].name, a, b);

@@ -2,8 +2,8 @@
 #ifndef KC_TESTS_RIG_H
 #define KC_TESTS_RIG_H
 
-#include "kc_driver.h"
 #include "drivers.h"
+#include "kc_driver.h"
 
 /* An opened device. A zeroed rig begins the walk over all drivers. */
 typedef struct rig {
