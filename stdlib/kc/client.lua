@@ -60,8 +60,8 @@ function Client:post_mortem()
   local how, code, name = self.process:wait(2)
   local crash = self.page:report()
   if how == "signaled" then
-    return failure("crash", "crashed: " .. (crash and crash.text or name), { signal = name or tostring(code), buffer = crash and crash.buffer,
-                                                   offset = crash and crash.offset })
+    return failure("crash", "crashed: " .. (crash and crash.text or name),
+      { signal = name or tostring(code), buffer = crash and crash.buffer, offset = crash and crash.offset })
   end
   if how == "exited" then return failure("exit", ("exited with status %d before completing"):format(code)) end
   return failure("exit", "closed its channel without completing")
