@@ -249,14 +249,15 @@ function exact.fmod(x, y) end
 --- @return userdata real
 function exact.hypot(x, y) end */
 /* Name and MPFR function. */
+/* clang-format off */
 #define UNARY_ROWS(X)                                                                                                          \
-  X(exp, mpfr_exp)                                                                                                             \
-  X(exp2, mpfr_exp2) X(expm1, mpfr_expm1) X(log, mpfr_log) X(log2, mpfr_log2) X(log10, mpfr_log10) X(log1p, mpfr_log1p)        \
-      X(sin, mpfr_sin) X(cos, mpfr_cos) X(tan, mpfr_tan) X(asin, mpfr_asin) X(acos, mpfr_acos) X(atan, mpfr_atan)              \
-          X(sinh, mpfr_sinh) X(cosh, mpfr_cosh) X(tanh, mpfr_tanh) X(erf, mpfr_erf) X(erfc, mpfr_erfc) X(gamma, mpfr_gamma)    \
-              X(sqrt, mpfr_sqrt) X(cbrt, mpfr_cbrt) X(abs, mpfr_abs) X(ceil, round_ceil) X(floor, round_floor)                 \
-                  X(trunc, round_trunc) X(round, round_even)
+  X(exp, mpfr_exp) X(exp2, mpfr_exp2) X(expm1, mpfr_expm1) X(log, mpfr_log) X(log2, mpfr_log2) X(log10, mpfr_log10)           \
+  X(log1p, mpfr_log1p) X(sin, mpfr_sin) X(cos, mpfr_cos) X(tan, mpfr_tan) X(asin, mpfr_asin) X(acos, mpfr_acos)               \
+  X(atan, mpfr_atan) X(sinh, mpfr_sinh) X(cosh, mpfr_cosh) X(tanh, mpfr_tanh) X(erf, mpfr_erf) X(erfc, mpfr_erfc)             \
+  X(gamma, mpfr_gamma) X(sqrt, mpfr_sqrt) X(cbrt, mpfr_cbrt) X(abs, mpfr_abs) X(ceil, round_ceil) X(floor, round_floor)       \
+  X(trunc, round_trunc) X(round, round_even)
 #define BINARY_ROWS(X) X(pow, mpfr_pow) X(min, mpfr_min) X(max, mpfr_max) X(fmod, mpfr_fmod) X(hypot, mpfr_hypot)
+/* clang-format on */
 #define DEFINE_UNARY(name, f)                                                                                                  \
   static int real_##name(lua_State *L) {                                                                                       \
     return apply_unary(L, f);                                                                                                  \

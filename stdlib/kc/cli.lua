@@ -39,7 +39,6 @@ local options = {
   { "clause", text, "NAME", "explain this clause only" },
   { "color", one_of("auto", "always", "never"), "WHEN", "auto (default), always or never" },
   { "list", nil, nil, "show what would run" },
-  { "thorough", nil, nil, "whole input ranges where a contract offers them" },
   { "force", nil, nil, "replay although the contract has changed" },
   { "quiet", nil, nil, "only what is not held" },
   { "verbose", nil, nil, "candidates' output and Lua traces on stderr (-v)" },

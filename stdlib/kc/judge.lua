@@ -131,7 +131,7 @@ function commands.cell(self, request)
   local started = core.clock()
   local result = cell.run(found.loaded, found.implementation, { device = request.device, seed = request.seed,
     directory = found.directory, path = request.path, timeout = request.timeout, sample = request.sample,
-    cache = self:cache_for(found.loaded),    verbose = self.verbose, progress = self.progress, limit = self.limit })
+    cache = self:cache_for(found.loaded), verbose = self.verbose, progress = self.progress, limit = self.limit })
   local m, contract = result.measurement, found.loaded.contract
   for _, record in ipairs(m.samples) do record.inputs, record.outputs, record.confusion = nil, nil, nil end
   return { result = {

@@ -25,7 +25,10 @@ t:expect({ "run", copy("escape", "require \"kc\"", "require \"os\"") }, { code =
 t:expect({ "run", copy("loops", "local function relu", "while true do end\nlocal function relu"), "--timeout", "1" },
   { code = 4, err = { "did not return within 1 s" } })
 t:expect({ "run", copy("clause_loops", "postcondition = function%(_, y, ref, t%)", "%0 while true do end"), "--timeout", "1" },
-  { code = 4 })
+  { code = 4, err = { "postcondition did not return within 1 s" } })
+t:expect({ "run", copy("swallows", "local function relu",
+  "while true do pcall(function() while true do end end) end\nlocal function relu"), "--timeout", "1" },
+  { code = 4, err = { "its judge was killed" } })
 
 -- nil from a postcondition is an error, not a pass.
 local got = t:run { "run", copy("no_return", "return { kc.same_class%(y.y, ref.y, t%), kc.within%(y.y, ref.y, t%) }", "") }

@@ -36,6 +36,22 @@ local pipe = assert(io.popen("ps -eo args | grep -c '^sleep 47.25'"))
 assert(tonumber(pipe:read("a")) == 0, "a grandchild outlived the run")
 pipe:close()
 
+-- A function of a shared library, and a library that is not there.
+t:file("lib.c", [[#include <stdint.h>
+void relu(const float *x, float *y, int32_t n) { for (int32_t i = 0; i < n; i++) y[i] = x[i] < 0 ? 0 : x[i]; }
+]])
+assert(os.execute(("cc -shared -fPIC -o %s/lib.so %s/lib.c"):format(t.directory, t.directory)))
+local libraries = t:file("libraries.lua", (([[local kc = require "kc"
+local function l(name, file, entry)
+  return kc.library { name = name, file = file, entry = entry, args = { "x", "y", "n" } }
+end
+return kc.suite { name = "libraries", judge = { { contract = "C-EXC-01/relu.f32", implementations = {
+  l("present", "DIR/lib.so", "relu"), l("absent", "DIR/none.so", "relu"), l("no_symbol", "DIR/lib.so", "rellu") } } } }
+]]):gsub("DIR", t.directory)))
+t:expect({ "run", libraries, "--impl", "present" }, { code = 0, out = { "held" } })
+t:expect({ "run", libraries, "--impl", "absent" }, { code = 3, out = { "none.so" } })
+t:expect({ "run", libraries, "--impl", "no_symbol" }, { code = 3, out = { "rellu" } })
+
 -- All of them in one run: every one is judged, none takes another along.
 local got = t:run { "run", suite, "--timeout", "3", "--format", "json" }
 assert(got.code == 1, got.stdout .. got.stderr)
