@@ -81,25 +81,29 @@ KC__VECTOR static void bins_of_small(kc__tally *t, const uint32_t *d, int n, int
 
 enum { TOP_EXPONENT = 127 + 31 };
 
-/* The biased exponent of d - 1 as a float, its lower bits thinned so that the conversion cannot round up: 0 for d = 1, 127 + b for
- * d in (2^b, 2^(b+1)], and that of 2^31 for d = 0 too. */
-KC__VECTOR static void exponents(uint8_t e[BLOCK], const uint32_t *d, int n) {
+/* d - 1 as a float, its lower bits thinned so that the conversion cannot round up. The biased exponent is then 0 for d = 1, 127 + b
+ * for d in (2^b, 2^(b+1)], and that of 2^31 for d = 0 too. */
+KC__VECTOR static void floats_of(float x[BLOCK], const uint32_t *d, int n) {
   for (int k = 0; k < n; k++) {
-    uint32_t w = d[k] - 1, bits;
-    float x = (float)(int32_t)(w & ~(w >> 1));
-    memcpy(&bits, &x, sizeof bits);
-    e[k] = (uint8_t)((int32_t)w < 0 ? TOP_EXPONENT : bits >> 23);
+    uint32_t w = d[k] - 1;
+    x[k] = (int32_t)w < 0 ? 0x1p31f : (float)(int32_t)(w & ~(w >> 1));
   }
 }
 
+static inline uint32_t exponent_of(float x) {
+  uint32_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits >> 23;
+}
+
 static void bins_of_any(kc__tally *t, const uint32_t *d, int n, uint32_t zeros) {
-  uint8_t e[BLOCK];
-  uint32_t bins[4][256] = {{0}}; /* four, so that equal neighbours do not wait for each other's store */
-  exponents(e, d, n);
+  float x[BLOCK];
+  uint32_t bins[4][TOP_EXPONENT + 1] = {{0}}; /* four, so that equal neighbours do not wait for each other's store */
+  floats_of(x, d, n);
   int k = 0;
   for (; k + 4 <= n; k += 4)
-    for (int lane = 0; lane < 4; lane++) bins[lane][e[k + lane]]++;
-  for (; k < n; k++) bins[0][e[k]]++;
+    for (int lane = 0; lane < 4; lane++) bins[lane][exponent_of(x[k + lane])]++;
+  for (; k < n; k++) bins[0][exponent_of(x[k])]++;
   for (int b = -1; b < 32; b++) {
     int at = b < 0 ? 0 : 127 + b;
     t->histogram[FIRST_BIN + 1 + b] += (int64_t)bins[0][at] + bins[1][at] + bins[2][at] + bins[3][at];

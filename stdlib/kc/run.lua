@@ -263,7 +263,7 @@ function Run:conclude()
   local code = verdict.exit_code(self.counts, self.state)
   local seconds = core.clock() - self.started
   if self.finished > 0 or next(self.counts) then
-    for _, report in ipairs(self.reports) do report:summary(self.counts, verdict.order, seconds) end
+    for _, report in ipairs(self.reports) do report:summary(self.counts, verdict.order, seconds, self.options.command) end
   elseif code == verdict.exit.nothing then
     complain("nothing was selected")
   end
