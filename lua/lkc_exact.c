@@ -48,18 +48,6 @@ static void free_refiner(void *user) {
   kc_exact_refiner_free(user);
 }
 
-/* Where binary64 has a proven radius it does the bulk, and MPFR only refines. */
-static kc_status evaluate(kc_enclosure *e, const kc_exact *op, const kc_buffer *const *inputs, kc_text *err) {
-  const kc_oracle *tier1 = kc_oracle_find(kc_exact_name(op));
-  if (tier1) {
-    kc_oracle_params none = {0};
-    return kc_oracle_run(e, tier1, inputs, &none, err);
-  }
-  kc_status status = kc_enclosure_create(e, kc_buffer_count(inputs[0]));
-  if (status != KC_OK) return kc_fail(err, status, "%s: out of memory", kc_exact_name(op));
-  return kc_exact_eval(e, op, inputs, err);
-}
-
 static kc_status fill(lkc_enclosure *e, const kc_exact *op, const kc_buffer *const *inputs, kc_text *err) {
   kc_exact_refiner *refiner;
   kc_status status = kc_exact_refiner_create(&refiner, op, inputs, err);
@@ -68,7 +56,9 @@ static kc_status fill(lkc_enclosure *e, const kc_exact *op, const kc_buffer *con
   e->user = refiner;
   e->drop = free_refiner;
   e->open = true; /* from here on closing frees everything */
-  return evaluate(&e->e, op, inputs, err);
+  status = kc_enclosure_create(&e->e, kc_buffer_count(inputs[0]));
+  if (status != KC_OK) return kc_fail(err, status, "%s: out of memory", kc_exact_name(op));
+  return kc_exact_eval(&e->e, op, inputs, err);
 }
 
 /*--- Encloses an elementwise function of whole tensors; undecided elements are refined by Arb and MPFR when core.decide asks.
