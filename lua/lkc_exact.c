@@ -21,18 +21,15 @@ static int exact_oracles(lua_State *L) {
   return 1;
 }
 
+static const char *operation_name(size_t i) {
+  const kc_exact *op = kc_exact_at(i);
+  return op ? kc_exact_name(op) : NULL;
+}
+
 static const kc_exact *check_operation(lua_State *L, int arg) {
-  const char *name = luaL_checkstring(L, arg), *names[64];
-  const kc_exact *op = kc_exact_find(name);
-  if (op) return op;
-  size_t n = 0;
-  for (; n < 63 && kc_exact_at(n); n++) names[n] = kc_exact_name(kc_exact_at(n));
-  names[n] = NULL;
-  const char *near = lkc_nearest(name, names);
-  luaL_argerror(L, arg,
-                lua_pushfstring(L, "no oracle called '%s'%s%s%s", name, near ? " (did you mean '" : "", near ? near : "",
-                                near ? "'?)" : ""));
-  return NULL;
+  const kc_exact *op = kc_exact_find(luaL_checkstring(L, arg));
+  if (!op) lkc_unknown(L, arg, "oracle", operation_name);
+  return op;
 }
 
 /* The buffer type is registered by kc.core in the same state. */
