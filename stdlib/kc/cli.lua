@@ -7,9 +7,12 @@ local M = {}
 local USAGE = 64
 
 -- Each option: how its value is read (nil: a flag), and its line of --help.
-local function integer(text) return math.tointeger(tonumber(text)), "an integer" end
+local function integer(text)
+  local n = math.tointeger(tonumber(text))
+  return n and math.abs(n) <= 1 << 53 and n or nil, "an integer of at most 53 bits"
+end
 local function count(text)
-  local n = integer(text)
+  local n = math.tointeger(tonumber(text))
   return n and n >= 1 and n <= 1024 and n or nil, "an integer from 1 to 1024"
 end
 local function seconds(text)

@@ -1,7 +1,6 @@
 ---@module kc.runner
 -- Role runner: executes the candidate and nothing else. What it says is a claim; the judge reads the evidence in the memfds.
 local core = require "kc.core"
-local json = require "kc.json"
 local wire = require "kc.wire"
 local M = {}
 
@@ -40,12 +39,11 @@ function handlers.kernel(self, request)
   return { log = message }
 end
 
--- Arguments come as {buffer=id} or {value=integer or hex-float text}.
+-- Arguments come as {buffer=id} or {value=number as text}.
 local function arguments(self, list)
   local args = {}
   for i, item in ipairs(list) do
-    local value = item.value
-    args[i] = item.buffer and self.buffers[item.buffer] or type(value) == "string" and json.tofloat(value) or value
+    args[i] = item.buffer and self.buffers[item.buffer] or wire.tonumber(item.value)
   end
   return args
 end

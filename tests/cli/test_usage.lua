@@ -8,6 +8,7 @@ t:expect({ "--help" }, { code = 0, out = { "usage: kc", "--device", "calibrate",
 t:expect({ "run", "--help" }, { code = 0, out = { "usage: kc" } })
 t:expect({ "run", "--devcie", "cpu" }, { code = 64, err = { "'--devcie'", "did you mean '--device'?" } })
 t:expect({ "run", "--seed", "x" }, { code = 64, err = { "--seed", "an integer", "'x'" } })
+t:expect({ "run", "--seed", "9007199254740993" }, { code = 64, err = { "53 bits" } })
 t:expect({ "run", "--jobs=0" }, { code = 64, err = { "--jobs", "from 1 to 1024" } })
 t:expect({ "run", "--timeout", "-1" }, { code = 64, err = { "--timeout" } })
 t:expect({ "run", "--seed" }, { code = 64, err = { "'--seed' needs a value" } })
