@@ -163,7 +163,11 @@ end
 -- ---- reports ----------------------------------------------------------------------------------------------------------------
 
 local function reports_of(o)
-  local function to_stdout(s) io.stdout:write(s) end
+  local function to_stdout(s)
+    if o.progress then io.stderr:write("\r\27[K") end -- the progress line stands where this goes
+    io.stdout:write(s)
+    io.stdout:flush()
+  end
   local list = { require("kc.report." .. (o.format or "text")).new(to_stdout, { color = wants_color(o), quiet = o.quiet }) }
   if not o.report then return list end
   local format = ({ json = "json", txt = "text" })[o.report:match("%.([^./]*)$") or ""]

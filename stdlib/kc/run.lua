@@ -217,6 +217,9 @@ end
 
 -- One line on a terminal's stderr, rewritten in place.
 function Run:progress(judges)
+  local now = core.clock()
+  if self.total == 0 or now - (self.drawn or 0) < 0.1 then return end
+  self.drawn = now
   local what = {}
   for _, judge in ipairs(judges) do
     local r = judge.task and judge.task.request
