@@ -17,6 +17,7 @@ function handlers.open(self, request)
 end
 
 function handlers.buffer(self, request, fds)
+  if not fds[1] then return { error = "a buffer's descriptor did not arrive: does the candidate limit open files?", code = "io" } end
   local buffer, message, code = core.attach(fds[1], request.format, request.shape,
     { guard = request.guard, writable = request.writable })
   if not buffer then return { error = message, code = code } end
@@ -90,7 +91,7 @@ function Runner:answer(request, fds)
   local handler = handlers[request.op]
   if not handler then return { error = "unknown request " .. tostring(request.op), code = "internal" } end
   local ok, reply = pcall(handler, self, request, fds)
-  if not ok then return { error = tostring(reply), code = "raised" } end
+  if not ok then return { error = tostring(reply), code = "internal" } end -- ours, so it convicts nobody
   return reply
 end
 

@@ -28,6 +28,11 @@ judged("flush_to_zero", 1, "violated", "FTZ")
 judged("rounds_up", 1, "violated", "round")
 judged("lua_raises", 1, "violated", "on purpose")
 judged("endless", 3, "unknown", "time-out")
+judged("kills_parent", 4, "unknown", "the judge was killed by SIGKILL")
+judged("stops", 3, "unknown", "time-out")
+judged("overflows_stack", 1, "violated", "SIGSEGV")
+judged("floods", 3, "unknown", "the runner sent")
+judged("forges_reply", 1, "violated", "without having completed")
 judged("compares_with_nothing", 1, "violated", "NaN swallowed", "kc replay ")
 
 -- The grandchild that left its session is gone when the run ends.
@@ -56,7 +61,7 @@ t:expect({ "run", libraries, "--impl", "no_symbol" }, { code = 3, out = { "rellu
 local got = t:run { "run", suite, "--timeout", "3", "--format", "json" }
 assert(got.code == 1, got.stdout .. got.stderr)
 local document = assert(require("kc.json").decode(got.stdout))
-assert(#document.results == 23, "results: " .. #document.results)
+assert(#document.results == 28, "results: " .. #document.results)
 for _, r in ipairs(document.results) do
   local right = r.implementation == "right" or r.implementation == "lua_right" or r.implementation == "forks"
   assert((r.verdict.name == "held") == right, r.implementation .. " is " .. r.verdict.name)
