@@ -176,6 +176,7 @@ function Run:prepare(plans)
       end
     end
   end
+  self:show()
 end
 
 -- ---- environment, trace and reports

@@ -91,7 +91,9 @@ function Runner:answer(request, fds)
   local handler = handlers[request.op]
   if not handler then return { error = "unknown request " .. tostring(request.op), code = "internal" } end
   local ok, reply = pcall(handler, self, request, fds)
-  if not ok then return { error = tostring(reply), code = "internal" } end -- ours, so it convicts nobody
+  if not ok then -- ours, so it convicts nobody
+    return { error = (tostring(reply):gsub("^stdlib/[%w_/]+%.lua:%d+: ", "")), code = "internal" }
+  end
   return reply
 end
 

@@ -49,6 +49,7 @@ local cut = text:sub(1, #text - 400)
 t:file("torn", cut)
 local before = select(2, cut:gsub('"type":"measurement"[^\n]*\n', ""))
 t:expect({ "run", relu, "--resume", t.directory .. "/torn" }, { code = 0, out = { "2 held" } })
+t:expect({ "run", relu, "--resume", t.directory .. "/torn" }, { code = 0, out = { "less_else_x", "bitwise", "2 held" } })
 local n, finished = 0, 0
 for _, row in ipairs(rows(t.directory .. "/torn")) do
   if row.type == "measurement" then n = n + 1 end
