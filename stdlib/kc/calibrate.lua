@@ -146,9 +146,11 @@ end
 -- ---- cached records
 -- --------------------------------------------------------------------------------------------------------------
 
---- Identity of a calibration: contract digest, device and everything the device said of itself.
+--- Identity of a calibration: contract digest, device and everything it said of itself, seed, and the judge's program (a rebuilt
+--- judge of the same version must not trust what another one found).
 function M.key(loaded, device, fingerprint, seed)
-  return core.sha256(json.encode { M.RECORD_VERSION, loaded.digest, device, fingerprint or {}, tostring(seed) })
+  local program = core.stat(core.exe()) or {}
+  return core.sha256(json.encode { M.RECORD_VERSION, loaded.digest, device, fingerprint or {}, tostring(seed), program })
 end
 
 local function cache_file(key)
