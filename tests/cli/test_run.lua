@@ -97,6 +97,14 @@ t:expect({ "calibrate", relu }, { code = 0, out = { "fmax", "violated", "vacuous
 t:expect({ "cache", "clear" }, { code = 0 })
 t:expect({ "run", relu }, { code = 0, no = { "(cached)" } })
 
+-- One runner for all samples of a cell: a wrapper counts how often one is started (once more for the fingerprint).
+local log, runner = t.directory .. "/runners", core.exe():gsub("[^/]*$", "kc-runner")
+local wrapper = t:file("runner.sh", ("#!/bin/sh\necho start >> %s\nexec %s \"$@\"\n"):format(log, runner))
+os.execute("chmod +x " .. wrapper)
+t:expect({ "run", relu, "--jobs", "1" }, { code = 0, out = { "(cached)", "2 held" } }, { "KC_RUNNER=" .. wrapper })
+local starts = select(2, t.read(log):gsub("start", ""))
+assert(starts == 3, "runners for two cells and one fingerprint: " .. starts)
+
 -- No compiler: a host error that says so.
 t:expect({ "cache", "clear" }, { code = 0 })
 t:expect({ "run", relu }, { code = 4, out = { "/no/such/compiler" } }, { "KC_CC=/no/such/compiler" })
