@@ -52,7 +52,7 @@ typedef struct sweep {
   uint32_t sum; /* modulo 2^32 */
 } sweep;
 
-KC__VECTOR static sweep sweep_f32(uint32_t d[BLOCK], const uint32_t *got, const uint32_t *ref, int n) {
+KC__VECTOR static sweep sweep_f32(uint32_t *restrict d, const uint32_t *restrict got, const uint32_t *restrict ref, int n) {
   uint32_t special = 0, zeros = 0, differ = 0, max = 0, sum = 0;
   for (int k = 0; k < n; k++) {
     uint32_t a = got[k], b = ref[k];
@@ -67,49 +67,44 @@ KC__VECTOR static sweep sweep_f32(uint32_t d[BLOCK], const uint32_t *got, const 
   return (sweep){special, zeros, differ, max, sum};
 }
 
-/* The bins of 0, 1, 2, (2, 4], (4, 8], (8, 16] by counting what lies above each edge. */
-KC__VECTOR static void bins_of_small(kc__tally *t, const uint32_t *d, int n, int32_t max) {
-  int32_t below = n;
-  for (int b = -1; below > 0; b++) {
-    int32_t edge = b < 0 ? 0 : (int32_t)1 << b, above = 0;
-    if (edge < max)
-      for (int k = 0; k < n; k++) above += (int32_t)d[k] > edge;
-    t->histogram[b < 0 ? 0 : FIRST_BIN + b] += below - above;
-    below = above;
+enum { LANES = 32, EXPONENT_OF_HALF = 126, TOP_WIDTH = 32 };
+
+/* The exponent of d - 1 as a float, its lower bits thinned so that the conversion cannot round up: 0 for d = 1, and 126 + b for the
+ * d of bin FIRST_BIN + b, b > 0; with the largest d comes d = 0. */
+KC__VECTOR static void exponents(uint8_t *restrict e, const uint32_t *restrict d) {
+  for (int k = 0; k < BLOCK; k++) {
+    uint32_t v = d[k] - 1, bits;
+    float x = (float)(int32_t)(v & ~(v >> 1));
+    memcpy(&bits, &x, sizeof bits);
+    uint32_t top = (uint32_t)((int32_t)v >> 31);
+    e[k] = (uint8_t)((bits >> 23 & ~top) | ((EXPONENT_OF_HALF + TOP_WIDTH) & top));
   }
 }
 
-enum { TOP_EXPONENT = 127 + 31 };
-
-/* d - 1 as a float, its lower bits thinned so that the conversion cannot round up. The biased exponent is then 0 for d = 1, 127 + b
- * for d in (2^b, 2^(b+1)], and that of 2^31 for d = 0 too. */
-KC__VECTOR static void floats_of(float x[BLOCK], const uint32_t *d, int n) {
-  for (int k = 0; k < n; k++) {
-    uint32_t w = d[k] - 1;
-    x[k] = (int32_t)w < 0 ? 0x1p31f : (float)(int32_t)(w & ~(w >> 1));
-  }
+/* How many of the bytes equal `width`: lanes of bytes hold at most BLOCK / LANES each. */
+KC__VECTOR static int count_equal(const uint8_t e[BLOCK], uint8_t value) {
+  uint8_t lanes[LANES] = {0};
+  int sum = 0;
+  for (int k = 0; k < BLOCK; k += LANES)
+    for (int lane = 0; lane < LANES; lane++) lanes[lane] += e[k + lane] == value;
+  for (int lane = 0; lane < LANES; lane++) sum += lanes[lane];
+  return sum;
 }
 
-static inline uint32_t exponent_of(float x) {
-  uint32_t bits;
-  memcpy(&bits, &x, sizeof bits);
-  return bits >> 23;
-}
-
-static void bins_of_any(kc__tally *t, const uint32_t *d, int n, uint32_t zeros) {
-  float x[BLOCK];
-  uint32_t bins[4][TOP_EXPONENT + 1] = {{0}}; /* four, so that equal neighbours do not wait for each other's store */
-  floats_of(x, d, n);
-  int k = 0;
-  for (; k + 4 <= n; k += 4)
-    for (int lane = 0; lane < 4; lane++) bins[lane][exponent_of(x[k + lane])]++;
-  for (; k < n; k++) bins[0][exponent_of(x[k])]++;
-  for (int b = -1; b < 32; b++) {
-    int at = b < 0 ? 0 : 127 + b;
-    t->histogram[FIRST_BIN + 1 + b] += (int64_t)bins[0][at] + bins[1][at] + bins[2][at] + bins[3][at];
-  }
-  t->histogram[FIRST_BIN + 32] -= zeros;
+/* Adds a block's distances to the histogram. A pass over bytes for each bin is cheaper than a counter for each element; from the top,
+ * because most distances lie in the upper bins. */
+static void bin_distances(kc__tally *t, const uint32_t d[BLOCK], int n, int zeros, uint32_t max) {
+  uint8_t e[BLOCK];
+  int left = n - zeros;
   t->histogram[0] += zeros;
+  if (left == 0) return;
+  exponents(e, d);
+  for (int b = max > 1 ? 32 - __builtin_clz(max - 1) : 0; left > 0; b--) {
+    int found = count_equal(e, (uint8_t)(b > 0 ? EXPONENT_OF_HALF + b : 0));
+    if (b == TOP_WIDTH) found -= BLOCK - n + zeros;
+    t->histogram[FIRST_BIN + b] += found;
+    left -= found;
+  }
 }
 
 static uint64_t total(const uint32_t *d, int n) {
@@ -134,10 +129,8 @@ static double block_f32(const kc__metric_job *j, int64_t first, int n, kc__tally
   t->bit_differences += s.differ;
   note_worst(t, d, n, first, s.max);
   /* Without zeros of different sign equal places are equal codes, so n - differ distances are 0. */
-  if (s.max <= 16)
-    bins_of_small(t, d, n, (int32_t)s.max);
-  else
-    bins_of_any(t, d, n, (uint32_t)n - s.differ);
+  for (int k = n; k < BLOCK; k++) d[k] = 0;
+  bin_distances(t, d, n, n - (int)s.differ, s.max);
   return s.max < (UINT32_MAX / BLOCK) ? (double)s.sum : (double)total(d, n);
 }
 
