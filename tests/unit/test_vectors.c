@@ -1,13 +1,12 @@
 /* test_vectors.c - conversions against exact results of an independent implementation, where they lie beside the checkout. A
- * program of its own, so that their absence is counted as a skip. */
-#include <criterion/criterion.h>
+ * plain program, so that their absence is counted as a skip (77). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "kc.h"
 
-static const char *const modes[] = {"RNE", "RZ", "RU", "RD", "RNA"};
+enum { SKIPPED = 77, LEAST = 10000 };
 
 static FILE *open_vectors(void) {
   const char *root = getenv("KC_VECTORS");
@@ -17,29 +16,40 @@ static FILE *open_vectors(void) {
 }
 
 static int mode_of(const char *name) {
+  static const char *const modes[] = {"RNE", "RZ", "RU", "RD", "RNA"};
   for (int i = 0; i < 5; i++)
     if (strcmp(modes[i], name) == 0) return i;
   return -1;
 }
 
-Test(vectors, conversions) {
+/* 1 when the line holds, 0 when it does not, -1 for a comment. */
+static int check(const char *line) {
+  char format[16], rounding[8], saturate[8], x[64];
+  unsigned long code;
+  if (*line == '#' || sscanf(line, "%15s %7s %7s %63s %lx", format, rounding, saturate, x, &code) != 5) return -1;
+  const kc_format *f = kc_format_find(format);
+  int mode = mode_of(rounding);
+  if (!f || mode < 0) return 0;
+  kc_encoding e = {.rounding = (uint8_t)mode, .saturate = strcmp(saturate, "sat") == 0};
+  uint64_t got = kc_encode(f, strtod(x, NULL), &e);
+  if (got != code) printf("got 0x%lx for: %s", (unsigned long)got, line);
+  return got == code;
+}
+
+int main(void) {
   FILE *in = open_vectors();
   if (!in) {
-    fprintf(stderr, "skipped: formats/encode.txt is not beside the checkout; KC_VECTORS=DIR says where it is\n");
-    cr_skip_test();
+    puts("skipped: formats/encode.txt is not beside the checkout; KC_VECTORS=DIR says where it is");
+    return SKIPPED;
   }
-  char line[256], format[16], rounding[8], saturate[8], x[64];
-  unsigned long code;
-  int count = 0;
+  char line[256];
+  int held = 0, failed = 0;
   while (fgets(line, sizeof line, in)) {
-    if (sscanf(line, "%15s %7s %7s %63s %lx", format, rounding, saturate, x, &code) != 5 || *line == '#') continue;
-    int mode = mode_of(rounding);
-    cr_assert(kc_format_find(format) && mode >= 0, "%s", line);
-    kc_encoding e = {.rounding = (uint8_t)mode, .saturate = strcmp(saturate, "sat") == 0};
-    uint64_t got = kc_encode(kc_format_find(format), strtod(x, NULL), &e);
-    cr_expect_eq(got, code, "%s -> 0x%lx", line, (unsigned long)got);
-    count++;
+    int answer = check(line);
+    held += answer == 1;
+    failed += answer == 0;
   }
   fclose(in);
-  cr_expect_gt(count, 10000);
+  printf("%d vectors hold, %d do not\n", held, failed);
+  return failed == 0 && held > LEAST ? 0 : 1;
 }
