@@ -6,6 +6,7 @@ local cell = require "kc.cell"
 local core = require "kc.core"
 local implementation = require "kc.implementation"
 local json = require "kc.json"
+local limit = require "kc.limit"
 local loader = require "kc.loader"
 local measure = require "kc.measure"
 local oracle = require "kc.oracle"
@@ -109,7 +110,7 @@ local function measure_state(loaded, role, item, samples, complete, options)
     judges[role](state, result, contract)
   end)
   candidate:close()
-  if not ok and type(why) == "table" and why.code == "limit" then error(why, 0) end -- contract code that hangs does so every time
+  if not ok and limit.is(why) then error(why, 0) end -- contract code that hangs does so every time
   if not ok then demand(state, false, tostring(why)) end
   return state
 end

@@ -139,9 +139,18 @@ local function parse(argv, from)
   return parsed
 end
 
+local function distinct(list)
+  local seen, out = {}, {}
+  for _, item in ipairs(list) do
+    if not seen[item] then out[#out + 1] = item end
+    seen[item] = true
+  end
+  return out
+end
+
 local function defaults(o, command)
   o.command = command
-  o.devices = o.devices or { "cpu" }
+  o.devices = distinct(o.devices or { "cpu" })
   o.seed = o.seed or 0
   o.jobs = o.jobs or core.cpus()
   o.timeout = o.timeout or 60.0

@@ -73,22 +73,29 @@ function M.digest(text, implementations, directory)
   return core.sha256(table.concat(parts, "\n"))
 end
 
+-- An error value of a file's own: text that already says where it comes from, other text, or anything else.
+local function describe(value)
+  if type(value) == "string" then return value end
+  return ("raised a %s instead of a message"):format(type(value))
+end
+
 --- Runs the file and returns what it returned: a contract, a suite or an incident.
 ---@param path string
 ---@return table|nil value, string|nil message
 function M.load(path)
   local text, message = read(path)
   if not text then return nil, message end
-  local kc = require "kc"
+  local kc, contracts, limit = require "kc", require "kc.contract", require "kc.limit"
   local chunk, syntax = load(text, "@" .. path, "t", environment(view(kc, path)))
   if not chunk then return nil, syntax end
-  local ok, value = xpcall(chunk, function(e)
-    if type(e) ~= "string" or e:match("^[^\n]-:%d+: ") then return e end
-    return path .. ": " .. e
-  end)
-  if not ok and type(value) == "table" and value.code == "limit" then error(value, 0) end
-  if not ok then return nil, tostring(value) end
-  if type(value) ~= "table" or not value.kc_type then
+  local ok, value = pcall(chunk)
+  if not ok and limit.is(value) then error(value, 0) end
+  if not ok and contracts.is_error(value) then return nil, tostring(value) end
+  if not ok then
+    local raised = describe(value)
+    return nil, raised:find(path, 1, true) and raised or path .. ": " .. raised
+  end
+  if not contracts.is(value) and not require("kc.suite").is(value) then
     return nil, ("%s: expected the file to return a kc.contract, kc.suite or kc.incident, got %s"):format(path, type(value))
   end
   return { value = value, path = path, text = text }
