@@ -122,6 +122,13 @@ function commands.calibrate(self, request)
   return { record = record, fingerprint = fingerprint }
 end
 
+-- Which file a library implementation really is.
+local function library(found)
+  if found.implementation.kind ~= "library" then return nil end
+  local path = core.realpath(loader.resolve(found.directory, found.implementation.file))
+  return path and { path = path, sha256 = core.sha256file(path) }
+end
+
 function commands.cell(self, request)
   local found = self:find(request.path, request.implementation)
   if request.digest and request.digest ~= found.digest:sub(1, #request.digest) then
@@ -138,7 +145,8 @@ function commands.cell(self, request)
     contract = contract.id, version = contract.identifier.version, path = request.path, digest = found.digest,
     implementation = found.implementation.name, role = found.role, device = request.device, fingerprint = result.fingerprint,
     seed = request.seed, verdict = result.verdict, judged = m.judged, vacuous = m.vacuous, zeros = m.zeros, redraws = m.redraws,
-    worst = m.worst, samples = m.samples, tolerance = contract.tolerance:record(), seconds = core.clock() - started,
+    worst = m.worst, samples = m.samples, tolerance = contract.tolerance:record(), library = library(found),
+    seconds = core.clock() - started,
     replay = result.deciding and replay.token(request, found.digest, m, result.deciding) or nil } }
 end
 

@@ -58,6 +58,12 @@ M.read = read
 -- Text that identifies the judge: a contract's record is void when the judge changes.
 local function judge_identity() return "kc " .. core.version end
 
+--- A file named in a contract or suite: relative to it, unless absolute.
+---@param directory string
+---@param file string
+---@return string path
+function M.resolve(directory, file) return file:sub(1, 1) == "/" and file or directory .. "/" .. file end
+
 --- Digest of a file's contract: its text, the text of every kernel file it names, and the judge's version.
 ---@param text string
 ---@param implementations table
@@ -67,7 +73,7 @@ function M.digest(text, implementations, directory)
   local parts = { judge_identity(), core.sha256(text) }
   for _, item in ipairs(implementations) do
     local file = item.implementation.file
-    local source = file and read(directory .. "/" .. file)
+    local source = file and read(M.resolve(directory, file))
     parts[#parts + 1] = source and core.sha256(source) or "-"
   end
   return core.sha256(table.concat(parts, "\n"))
@@ -79,7 +85,7 @@ local function describe(value)
   return ("raised a %s instead of a message"):format(type(value))
 end
 
---- Runs the file and returns what it returned: a contract, a suite or an incident.
+--- Runs the file and returns what it returned: a contract or a suite.
 ---@param path string
 ---@return table|nil value, string|nil message
 function M.load(path)
@@ -96,7 +102,7 @@ function M.load(path)
     return nil, raised:find(path, 1, true) and raised or path .. ": " .. raised
   end
   if not contracts.is(value) and not require("kc.suite").is(value) then
-    return nil, ("%s: expected the file to return a kc.contract, kc.suite or kc.incident, got %s"):format(path, type(value))
+    return nil, ("%s: expected the file to return a kc.contract or a kc.suite, got %s"):format(path, type(value))
   end
   return { value = value, path = path, text = text }
 end

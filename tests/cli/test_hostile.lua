@@ -53,7 +53,9 @@ end
 return kc.suite { name = "libraries", judge = { { contract = "C-EXC-01/relu.f32", implementations = {
   l("present", "DIR/lib.so", "relu"), l("absent", "DIR/none.so", "relu"), l("no_symbol", "DIR/lib.so", "rellu") } } } }
 ]]):gsub("DIR", t.directory)))
-t:expect({ "run", libraries, "--impl", "present" }, { code = 0, out = { "held" } })
+local judged_library = t:expect({ "run", libraries, "--impl", "present", "--format", "json" }, { code = 0, out = { "held" } })
+local which = assert(require("kc.json").decode(judged_library.stdout)).results[1].library
+assert(which.path == t.directory .. "/lib.so" and which.sha256 == core.sha256file(which.path), "the library is named by file and digest")
 t:expect({ "run", libraries, "--impl", "absent" }, { code = 3, out = { "none.so" } })
 t:expect({ "run", libraries, "--impl", "no_symbol" }, { code = 3, out = { "rellu" } })
 
