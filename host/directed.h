@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "bits.h"
+
 /* <math.h> has infinity as a float. */
 #define KC__INF ((double)INFINITY)
 
@@ -25,28 +27,11 @@ typedef struct kc__bounds {
  * and 2^-900 * 2^-106 > 2^-1022. */
 #define KC__RESIDUAL_SAFE 0x1p-900
 
-static inline uint64_t kc__bits(double x) {
-  uint64_t u;
-  memcpy(&u, &x, sizeof u);
-  return u;
-}
-
-static inline double kc__of_bits(uint64_t u) {
-  double x;
-  memcpy(&x, &u, sizeof x);
-  return x;
-}
-
-/* 2^e for -1022 <= e <= 1023. */
-static inline double kc__pow2(int e) {
-  return kc__of_bits((uint64_t)(e + 1023) << 52);
-}
-
 /* The next double above; +inf and NaN stay, -inf gives -DBL_MAX. */
 static inline double kc__up(double x) {
   if (x == 0) return DBL_TRUE_MIN;
   if (!(x < KC__INF)) return x;
-  return kc__of_bits(x > 0 ? kc__bits(x) + 1 : kc__bits(x) - 1);
+  return kc__double_of(x > 0 ? kc__bits_of(x) + 1 : kc__bits_of(x) - 1);
 }
 
 static inline double kc__down(double x) {
@@ -104,7 +89,7 @@ static inline double kc__div_down(double a, double b) {
 /* Bin of a histogram with 66 bins for x >= 0: 0 for zero, k for (2^(k-34), 2^(k-33)], ends clamp; +inf in the last. */
 static inline int kc__bin(double x) {
   if (x <= 0) return 0;
-  int ceil_log2 = (int)((kc__bits(x) - 1) >> 52) - 1022;
+  int ceil_log2 = (int)((kc__bits_of(x) - 1) >> 52) - 1022;
   int k = ceil_log2 + 33;
   return k < 1 ? 1 : k > 65 ? 65 : k;
 }

@@ -31,6 +31,8 @@ size_t lkc_checksize(lua_State *L, int arg);
 int lkc_checkshape(lua_State *L, int arg, int64_t shape[KC_MAX_RANK]);
 /* Nearest of a NULL-terminated list of names by edit distance, or NULL when none is near. */
 const char *lkc_nearest(const char *word, const char *const *names);
+/* Raises for argument `arg`: no WHAT is called as the argument is; did you mean ... The names are name_at(0), ..., ended by NULL. */
+int lkc_unknown(lua_State *L, int arg, const char *what, const char *(*name_at)(size_t));
 /* Field access on the table at `index`: raises naming the field when the type is wrong; *_or take a default for nil. */
 const char *lkc_fieldstring(lua_State *L, int index, const char *field, const char *fallback);
 lua_Integer lkc_fieldinteger(lua_State *L, int index, const char *field, lua_Integer fallback);

@@ -72,22 +72,28 @@ const char *lkc_nearest(const char *word, const char *const *names) {
   return best;
 }
 
-const kc_format *lkc_checkformat(lua_State *L, int arg) {
-  const char *name = luaL_checkstring(L, arg);
-  const kc_format *f = kc_format_find(name);
-  if (f) return f;
-  const char *names[64];
+#define MAX_NAMES 64
+
+int lkc_unknown(lua_State *L, int arg, const char *what, const char *(*name_at)(size_t)) {
+  const char *name = lua_tostring(L, arg), *names[MAX_NAMES + 1];
   size_t n = 0;
-  while (n < 63 && kc_format_at(n)) {
-    names[n] = kc_format_at(n)->name;
-    n++;
-  }
+  while (n < MAX_NAMES && (names[n] = name_at(n))) n++;
   names[n] = NULL;
   const char *near = lkc_nearest(name, names);
-  const char *message = near ? lua_pushfstring(L, "unknown format '%s' (did you mean '%s'?)", name, near)
-                             : lua_pushfstring(L, "unknown format '%s'; known: f64 f32 bf16 f16 e4m3fn e5m2 ... i32 u32", name);
-  luaL_argerror(L, arg, message);
-  return NULL;
+  return luaL_argerror(L, arg,
+                       near ? lua_pushfstring(L, "no %s called '%s'; did you mean '%s'?", what, name, near)
+                            : lua_pushfstring(L, "no %s called '%s'", what, name));
+}
+
+static const char *format_name(size_t i) {
+  const kc_format *f = kc_format_at(i);
+  return f ? f->name : NULL;
+}
+
+const kc_format *lkc_checkformat(lua_State *L, int arg) {
+  const kc_format *f = kc_format_find(luaL_checkstring(L, arg));
+  if (!f) lkc_unknown(L, arg, "format", format_name);
+  return f;
 }
 
 size_t lkc_checksize(lua_State *L, int arg) {

@@ -157,17 +157,15 @@ static kc_oracle_params read_params(lua_State *L, int table) {
                             .nan = word_of(L, table, "nan", nans)};
 }
 
+static const char *oracle_name(size_t i) {
+  const kc_oracle *o = kc_oracle_at(i);
+  return o ? o->name : NULL;
+}
+
 static const kc_oracle *check_oracle(lua_State *L, int arg) {
-  const char *name = luaL_checkstring(L, arg), *names[64];
-  const kc_oracle *o = kc_oracle_find(name);
-  if (o) return o;
-  size_t n = 0;
-  for (; n < 63 && kc_oracle_at(n); n++) names[n] = kc_oracle_at(n)->name;
-  names[n] = NULL;
-  const char *near = lkc_nearest(name, names);
-  luaL_argerror(L, arg,
-                lua_pushfstring(L, near ? "no oracle called '%s'; did you mean '%s'?" : "no oracle called '%s'", name, near));
-  return NULL;
+  const kc_oracle *o = kc_oracle_find(luaL_checkstring(L, arg));
+  if (!o) lkc_unknown(L, arg, "oracle", oracle_name);
+  return o;
 }
 
 /*--- Evaluates an oracle of core.oracles().

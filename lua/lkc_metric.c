@@ -19,17 +19,15 @@ static int list_metrics(lua_State *L) {
   return 1;
 }
 
+static const char *metric_name(size_t i) {
+  const kc_metric *m = kc_metric_at(i);
+  return m ? m->name : NULL;
+}
+
 static const kc_metric *check_metric(lua_State *L, int arg) {
-  const char *name = luaL_checkstring(L, arg), *names[64];
-  const kc_metric *m = kc_metric_find(name);
-  if (m) return m;
-  size_t n = 0;
-  for (; n < 63 && kc_metric_at(n); n++) names[n] = kc_metric_at(n)->name;
-  names[n] = NULL;
-  const char *near = lkc_nearest(name, names);
-  luaL_argerror(L, arg,
-                lua_pushfstring(L, near ? "no metric called '%s'; did you mean '%s'?" : "no metric called '%s'", name, near));
-  return NULL;
+  const kc_metric *m = kc_metric_find(luaL_checkstring(L, arg));
+  if (!m) lkc_unknown(L, arg, "metric", metric_name);
+  return m;
 }
 
 /* Field `as`: another format's name, or NULL. */

@@ -1,28 +1,34 @@
-/* refine.c - one element again, more precisely, until a tolerance can be decided. */
+/* refine.c - one element at rising precision, until the deciding core has what it needs. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "operation.h"
+
+/* Arb is the faster; where it cannot tell, the value may be exact (a tie has no finite precision at which a ball excludes it): MPFR
+ * says so. 160 bits hold every exact quotient, root and small power of doubles, 4096 powers of 53-bit numbers up to 77. */
+static const struct {
+  bool real;
+  int precision;
+} tiers[] = {{false, 128}, {false, 256}, {false, 512}, {true, 160}, {true, 4096}};
 
 struct kc_exact_refiner {
   const kc_exact *op;
   kc_buffer *inputs[2];
 };
 
-/* Precision of each tier, and whether MPFR answers where it has the function: its ternary value tells exact results. */
-static const struct {
-  slong precision;
-  bool real;
-} tiers[] = {{128, false}, {256, false}, {512, false}, {160, true}, {4096, true}};
+/* The reference counter is the only thing that changes in a buffer that is otherwise read. */
+static kc_buffer *retain(const kc_buffer *b) {
+  return kc_buffer_retain((kc_buffer *)(uintptr_t)b);
+}
 
 kc_status kc_exact_refiner_create(kc_exact_refiner **out, const kc_exact *op, const kc_buffer *const *inputs, kc_text *err) {
   *out = NULL;
   kc_status status = kc__exact_check(op, inputs, err);
   if (status != KC_OK) return status;
   kc_exact_refiner *r = calloc(1, sizeof *r);
-  if (!r) return kc_fail(err, KC_ENOMEM, "%s: out of memory", op->name);
+  if (!r) return kc_fail(err, KC_ENOMEM, "no memory for a refiner");
   r->op = op;
-  for (int i = 0; i < op->arity; i++) r->inputs[i] = kc_buffer_retain((kc_buffer *)(uintptr_t)inputs[i]);
+  for (int a = 0; a < op->arity; a++) r->inputs[a] = retain(inputs[a]);
   *out = r;
   return KC_OK;
 }
@@ -30,50 +36,43 @@ kc_status kc_exact_refiner_create(kc_exact_refiner **out, const kc_exact *op, co
 void kc_exact_refiner_free(void *refiner) {
   kc_exact_refiner *r = refiner;
   if (!r) return;
-  for (int i = 0; i < 2; i++) kc_buffer_release(r->inputs[i]);
+  for (int a = 0; a < r->op->arity; a++) kc_buffer_release(r->inputs[a]);
   free(r);
 }
 
-static double argument(const kc_buffer *b, int64_t i) {
-  if (!b) return 0;
-  const kc_format *f = kc_buffer_format(b);
-  return kc_decode(f, kc_load(f, kc_buffer_cdata(b), (size_t)i));
-}
-
-/* bound - y, rounded in the given direction; 256 bits are far more than a double keeps. */
-static double difference(const arf_t bound, double y, arf_rnd_t rounding) {
-  arf_t t;
-  arf_init(t);
-  arf_set_d(t, y);
-  arf_sub(t, bound, t, 256, rounding);
-  double d = arf_get_d(t, rounding);
-  arf_clear(t);
-  return d;
-}
-
-static void subtract(const kc__bracket *b, double y, double *dlo, double *dhi) {
-  if (isnan(y)) {
-    *dlo = -(double)INFINITY;
-    *dhi = (double)INFINITY;
-    return;
+static void bracket_tier(kc__bracket *b, const kc_exact *op, const double x[2], int tier) {
+  if (tiers[tier].real && kc__exact_has_real(op)) {
+    kc__exact_real(b, op, x, tiers[tier].precision);
+  } else {
+    kc__exact_ball(b, op, x, tiers[tier].precision, 0);
   }
-  *dlo = difference(b->lo, y, ARF_RND_FLOOR);
-  *dhi = difference(b->hi, y, ARF_RND_CEIL);
 }
 
-static kc_exact_value enclose(kc__bracket *b, const kc_exact *op, const double x[2], int tier) {
+/* Bounds of y* - y: exact differences of the bracket's ends, rounded outward once. */
+static void difference(const kc__bracket *b, double y, double *dlo, double *dhi) {
+  *dlo = -(double)INFINITY;
+  *dhi = (double)INFINITY;
+  if (!isfinite(y)) return;
+  arf_t d, v;
+  arf_init(d);
+  arf_init(v);
+  arf_set_d(v, y);
+  arf_sub(d, b->lo, v, 64, ARF_RND_FLOOR);
+  *dlo = arf_get_d(d, ARF_RND_FLOOR);
+  arf_sub(d, b->hi, v, 64, ARF_RND_CEIL);
+  *dhi = arf_get_d(d, ARF_RND_CEIL);
+  arf_clear(v);
+  arf_clear(d);
+}
+
+static kc_exact_value refine_point(const kc_exact *op, const double x[2], int tier, kc__bracket *b) {
   kc__known_point known = kc__exact_special(op, x);
   if (known.classes) {
-    kc_exact_value v = kc__exact_known(known);
-    arf_set_d(b->lo, isinf(v.lo) ? 0 : v.lo); /* an infinity has no difference; its class decides */
-    arf_set(b->hi, b->lo);
-    return v;
+    arf_set_d(b->lo, known.value);
+    arf_set_d(b->hi, known.value);
+    return kc__exact_known(known);
   }
-  bool real = (tiers[tier].real || op->algebraic) && kc__exact_has_real(op);
-  if (real)
-    kc__exact_real(b, op, x, tiers[tier].precision);
-  else
-    kc__exact_ball(b, op, x, tiers[tier].precision, 0);
+  bracket_tier(b, op, x, tier);
   return kc__exact_doubles(b);
 }
 
@@ -81,12 +80,19 @@ kc_status kc_exact_refine(void *refiner, int64_t i, double y, int tier, double *
                           uint8_t *classes) {
   const kc_exact_refiner *r = refiner;
   if (tier < 1 || tier > (int)(sizeof tiers / sizeof *tiers)) return KC_EUNSUPPORTED;
-  double x[2] = {argument(r->inputs[0], i), argument(r->inputs[1], i)};
+  double x[2] = {0, 0};
+  for (int a = 0; a < r->op->arity; a++) {
+    const kc_format *f = kc_buffer_format(r->inputs[a]);
+    x[a] = kc_decode(f, kc_load(f, kc_buffer_cdata(r->inputs[a]), (size_t)i));
+  }
+  kc_fpstate saved = kc_fpstate_get();
+  kc_fpstate_set(kc_fpstate_default());
   kc__bracket b;
   kc__bracket_init(&b);
-  kc_exact_value v = enclose(&b, r->op, x, tier - 1);
-  subtract(&b, y, dlo, dhi);
+  kc_exact_value v = refine_point(r->op, x, tier - 1, &b);
+  difference(&b, y, dlo, dhi);
   kc__bracket_clear(&b);
+  kc_fpstate_set(saved);
   *lo = v.lo;
   *hi = v.hi;
   *classes = v.classes;

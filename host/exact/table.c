@@ -12,6 +12,7 @@
 
 #include "operation.h"
 
+/* clang-format off: rows are read as rows */
 /* Known results, as short as the rows need them. */
 #define EVALUATE                                                                                                               \
   { 0, 0 }
@@ -195,6 +196,7 @@ static const kc_exact operations[] = {
      .ball2 = kc__ball_pow,
      .real2 = mpfr_pow},
 };
+/* clang-format on */
 
 const kc_exact *kc_exact_at(size_t i) {
   return i < sizeof operations / sizeof *operations ? &operations[i] : NULL;

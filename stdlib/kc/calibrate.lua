@@ -6,6 +6,7 @@ local cell = require "kc.cell"
 local core = require "kc.core"
 local implementation = require "kc.implementation"
 local json = require "kc.json"
+local limit = require "kc.limit"
 local loader = require "kc.loader"
 local measure = require "kc.measure"
 local oracle = require "kc.oracle"
@@ -109,7 +110,7 @@ local function measure_state(loaded, role, item, samples, complete, options)
     judges[role](state, result, contract)
   end)
   candidate:close()
-  if not ok and type(why) == "table" and why.code == "limit" then error(why, 0) end -- contract code that hangs does so every time
+  if not ok and limit.is(why) then error(why, 0) end -- contract code that hangs does so every time
   if not ok then demand(state, false, tostring(why)) end
   return state
 end
@@ -146,9 +147,11 @@ end
 -- ---- cached records
 -- --------------------------------------------------------------------------------------------------------------
 
---- Identity of a calibration: contract digest, device and everything the device said of itself.
+--- Identity of a calibration: contract digest, device and everything it said of itself, seed, and the judge's program (a rebuilt
+--- judge of the same version must not trust what another one found).
 function M.key(loaded, device, fingerprint, seed)
-  return core.sha256(json.encode { M.RECORD_VERSION, loaded.digest, device, fingerprint or {}, tostring(seed) })
+  local program = core.stat(core.exe()) or {}
+  return core.sha256(json.encode { M.RECORD_VERSION, loaded.digest, device, fingerprint or {}, tostring(seed), program })
 end
 
 local function cache_file(key)

@@ -37,12 +37,13 @@ local function build_of(contract, implementation, directory)
   if not list then return nil, message end
   local build = { entry = implementation.entry, params = list, cache = paths.cache_dir("kernels") }
   if implementation.kind == "library" then
-    build.dialect, build.source, build.file = "library", implementation.file, implementation.file
+    local file = require("kc.loader").resolve(directory, implementation.file)
+    build.dialect, build.source, build.file = "library", core.realpath(file) or file, file
     build.result = implementation.result
     return build
   end
   local dialects = { k = "kc", c = "c", cu = "cuda", cl = "opencl" }
-  local path = directory .. "/" .. implementation.file
+  local path = require("kc.loader").resolve(directory, implementation.file)
   local dialect = dialects[implementation.file:match("%.([^.]*)$") or ""]
   if not dialect then return nil, path .. ": expected a file called .k, .c, .cu or .cl" end
   local source, why = require("kc.loader").read(path)

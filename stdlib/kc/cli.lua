@@ -7,9 +7,12 @@ local M = {}
 local USAGE = 64
 
 -- Each option: how its value is read (nil: a flag), and its line of --help.
-local function integer(text) return math.tointeger(tonumber(text)), "an integer" end
+local function integer(text)
+  local n = math.tointeger(tonumber(text))
+  return n and math.abs(n) <= 1 << 53 and n or nil, "an integer of at most 53 bits"
+end
 local function count(text)
-  local n = integer(text)
+  local n = math.tointeger(tonumber(text))
   return n and n >= 1 and n <= 1024 and n or nil, "an integer from 1 to 1024"
 end
 local function seconds(text)
@@ -39,7 +42,6 @@ local options = {
   { "clause", text, "NAME", "explain this clause only" },
   { "color", one_of("auto", "always", "never"), "WHEN", "auto (default), always or never" },
   { "list", nil, nil, "show what would run" },
-  { "thorough", nil, nil, "whole input ranges where a contract offers them" },
   { "force", nil, nil, "replay although the contract has changed" },
   { "quiet", nil, nil, "only what is not held" },
   { "verbose", nil, nil, "candidates' output and Lua traces on stderr (-v)" },
@@ -137,9 +139,18 @@ local function parse(argv, from)
   return parsed
 end
 
+local function distinct(list)
+  local seen, out = {}, {}
+  for _, item in ipairs(list) do
+    if not seen[item] then out[#out + 1] = item end
+    seen[item] = true
+  end
+  return out
+end
+
 local function defaults(o, command)
   o.command = command
-  o.devices = o.devices or { "cpu" }
+  o.devices = distinct(o.devices or { "cpu" })
   o.seed = o.seed or 0
   o.jobs = o.jobs or core.cpus()
   o.timeout = o.timeout or 60.0
@@ -161,7 +172,11 @@ end
 -- ---- reports ----------------------------------------------------------------------------------------------------------------
 
 local function reports_of(o)
-  local function to_stdout(s) io.stdout:write(s) end
+  local function to_stdout(s)
+    if o.progress then io.stderr:write("\r\27[K") end -- the progress line stands where this goes
+    io.stdout:write(s)
+    io.stdout:flush()
+  end
   local list = { require("kc.report." .. (o.format or "text")).new(to_stdout, { color = wants_color(o), quiet = o.quiet }) }
   if not o.report then return list end
   local format = ({ json = "json", txt = "text" })[o.report:match("%.([^./]*)$") or ""]

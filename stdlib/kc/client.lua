@@ -60,8 +60,8 @@ function Client:post_mortem()
   local how, code, name = self.process:wait(2)
   local crash = self.page:report()
   if how == "signaled" then
-    return failure("crash", "crashed: " .. (crash and crash.text or name), { signal = name or tostring(code), buffer = crash and crash.buffer,
-                                                   offset = crash and crash.offset })
+    return failure("crash", "crashed: " .. (crash and crash.text or name),
+      { signal = name or tostring(code), buffer = crash and crash.buffer, offset = crash and crash.offset })
   end
   if how == "exited" then return failure("exit", ("exited with status %d before completing"):format(code)) end
   return failure("exit", "closed its channel without completing")
@@ -140,13 +140,15 @@ end
 
 --- Launches a kernel.
 ---@param kernel string id
----@param args table list of {buffer=id} or {value=}
+---@param args table list of {buffer=id} or {value=number}
 ---@param geometry table {grid=, group=, schedule=}
 ---@param timeout number|nil
 ---@return table|nil record, table|nil failure
 function Client:launch(kernel, args, geometry, timeout)
-  local expected = token()
-  local reply, why = self:request({ op = "launch", kernel = kernel, args = args, grid = geometry.grid, group = geometry.group,
+  local expected, sent = token(), {}
+  -- Text, because JSON numbers keep 53 bits.
+  for i, item in ipairs(args) do sent[i] = item.buffer and item or { value = wire.number(item.value) } end
+  local reply, why = self:request({ op = "launch", kernel = kernel, args = sent, grid = geometry.grid, group = geometry.group,
                                     schedule = geometry.schedule or 0, token = expected }, nil, timeout)
   return completed(reply, why, expected)
 end

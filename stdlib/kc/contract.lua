@@ -213,6 +213,9 @@ function checks.calibration(c, report)
   return v
 end
 
+-- What this module made: a table that a file dresses up as a contract is none.
+local made = setmetatable({}, { __mode = "k" })
+
 local Contract = { __name = "kc.contract", __metatable = false }
 Contract.__index = Contract
 
@@ -263,7 +266,7 @@ function M.make(clauses, where)
     built[clause] = checks[clause](clauses, function(message) fail(where, clause, message) end, built)
   end
   built.id = ("%s/%s"):format(built.identifier.class, built.identifier.name)
-  return setmetatable({}, {
+  local contract = setmetatable({}, {
     __index = function(_, key)
       if Contract[key] ~= nil then return Contract[key] end
       return freeze(built[key])
@@ -273,10 +276,15 @@ function M.make(clauses, where)
     __name = "kc.contract",
     __metatable = false,
   })
+  made[contract] = true
+  return contract
 end
 
 --- True for a contract.
-function M.is(value) return type(value) == "table" and value.kc_type == "contract" end
+function M.is(value) return made[value] == true end
+
+--- True for the error that a wrong contract raises.
+function M.is_error(value) return getmetatable(value) == M.error_meta end
 Contract.kc_type = "contract"
 
 --- All implementations with their roles, in order: baseline, bad, good.

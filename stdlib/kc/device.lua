@@ -70,7 +70,11 @@ function Direct:close() self.handle:close() end
 local Remote = { __name = "kc.device", __metatable = false }
 Remote.__index = Remote
 
-local function ask(failure) error(failure.log and failure.log ~= "" and failure.text .. "\n" .. failure.log or failure.text, 3) end
+-- A build's log begins with what the text says.
+local function ask(failure)
+  local log = failure.log or ""
+  error(log:find(failure.text, 1, true) and log or log ~= "" and failure.text .. "\n" .. log or failure.text, 3)
+end
 
 function Remote:fingerprint()
   if not self.client.started then

@@ -26,12 +26,24 @@ local function find(topic)
   return nil, names
 end
 
+-- Oracles are rows of tables in C; their line is their documentation.
+local function oracle_text(topic)
+  local name = topic:match("^kc%.oracle%.([%w_]+)$") or topic:match("^oracle%.([%w_]+)$")
+  for _, list in ipairs(name and { require("kc.core").oracles(), require("kc.exact").oracles() } or {}) do
+    for _, row in ipairs(list) do
+      if row.name == name then return ("kc.oracle.%s: %s (inputs: %d)\n"):format(name, row.doc, row.arity) end
+    end
+  end
+end
+
 --- Text of the documentation of a function, or of what is called `topic`; nil and a message when there is none.
 ---@param topic function|string
 ---@return string|nil text, string|nil message
 function M.text(topic)
   local row, names = find(topic)
   if row then return ("%s%s\n\n%s\n"):format(row.name, row.args, row.doc) end
+  local oracle = type(topic) == "string" and oracle_text(topic)
+  if oracle then return oracle end
   if type(topic) == "string" then return nil, ("no documentation of '%s'; %s"):format(topic, words.nearest(topic, names) and
     words.hint(topic, names) or "see help()") end
   return nil, "no documentation of a " .. type(topic)
@@ -42,7 +54,8 @@ end
 function M.overview()
   local lines = {}
   for _, row in ipairs(index()) do
-    if row.name:match("^kc%.[%w_]+$") or row.name:match("^kc%.tolerance%.") or row.name:match("^kc%.sample%.") then
+    local public = row.name:match("^kc%.[%w_]+$") or row.name:match("^kc%.tolerance%.") or row.name:match("^kc%.sample%.")
+    if public and resolve(row.name) ~= nil then
       lines[#lines + 1] = ("%-28s %s"):format(row.name, row.doc:match("^[^\n]*"))
     end
   end

@@ -122,6 +122,13 @@ function commands.calibrate(self, request)
   return { record = record, fingerprint = fingerprint }
 end
 
+-- Which file a library implementation really is.
+local function library(found)
+  if found.implementation.kind ~= "library" then return nil end
+  local path = core.realpath(loader.resolve(found.directory, found.implementation.file))
+  return path and { path = path, sha256 = core.sha256file(path) }
+end
+
 function commands.cell(self, request)
   local found = self:find(request.path, request.implementation)
   if request.digest and request.digest ~= found.digest:sub(1, #request.digest) then
@@ -130,15 +137,16 @@ function commands.cell(self, request)
   end
   local started = core.clock()
   local result = cell.run(found.loaded, found.implementation, { device = request.device, seed = request.seed,
-    directory = found.directory, path = request.path, timeout = request.timeout, sample = request.sample, cache = self:cache_for(found.loaded),
-    verbose = self.verbose, progress = self.progress, limit = self.limit })
+    directory = found.directory, path = request.path, timeout = request.timeout, sample = request.sample,
+    cache = self:cache_for(found.loaded), verbose = self.verbose, progress = self.progress, limit = self.limit })
   local m, contract = result.measurement, found.loaded.contract
   for _, record in ipairs(m.samples) do record.inputs, record.outputs, record.confusion = nil, nil, nil end
   return { result = {
     contract = contract.id, version = contract.identifier.version, path = request.path, digest = found.digest,
     implementation = found.implementation.name, role = found.role, device = request.device, fingerprint = result.fingerprint,
     seed = request.seed, verdict = result.verdict, judged = m.judged, vacuous = m.vacuous, zeros = m.zeros, redraws = m.redraws,
-    worst = m.worst, samples = m.samples, tolerance = contract.tolerance:record(), seconds = core.clock() - started,
+    worst = m.worst, samples = m.samples, tolerance = contract.tolerance:record(), library = library(found),
+    seconds = core.clock() - started,
     replay = result.deciding and replay.token(request, found.digest, m, result.deciding) or nil } }
 end
 

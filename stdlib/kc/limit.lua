@@ -5,6 +5,21 @@ local M = {}
 
 local CHECK_EVERY = 100000 -- VM instructions: about a millisecond
 
+-- Only this module makes such errors; a contract that raises a table of its own cannot pass for one.
+local Exceeded = { __tostring = function(e) return e.message end, __metatable = false }
+local made = setmetatable({}, { __mode = "k" })
+
+--- True for the error that M.call raises.
+---@param e any
+---@return boolean
+function M.is(e) return made[e] == true end
+
+local function exceeded(what, seconds)
+  local e = setmetatable({ code = "limit", message = ("%s did not return within %g s"):format(what, seconds) }, Exceeded)
+  made[e] = true
+  return e
+end
+
 --- Calls f(...) and raises {code="limit"} when its Lua code runs longer than `seconds`.
 ---@param seconds number
 ---@param what string names the code in the message
@@ -14,10 +29,7 @@ function M.call(seconds, what, f, ...)
   local deadline = core.clock() + seconds
   local old, mask, count = debug.gethook()
   debug.sethook(function()
-    if core.clock() > deadline then
-      error(setmetatable({ code = "limit", message = ("%s did not return within %g s"):format(what, seconds) },
-        { __tostring = function(e) return e.message end }), 0)
-    end
+    if core.clock() > deadline then error(exceeded(what, seconds), 0) end
   end, "", CHECK_EVERY)
   local result = table.pack(pcall(f, ...))
   debug.sethook(old, mask, count)

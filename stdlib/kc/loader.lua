@@ -58,6 +58,12 @@ M.read = read
 -- Text that identifies the judge: a contract's record is void when the judge changes.
 local function judge_identity() return "kc " .. core.version end
 
+--- A file named in a contract or suite: relative to it, unless absolute.
+---@param directory string
+---@param file string
+---@return string path
+function M.resolve(directory, file) return file:sub(1, 1) == "/" and file or directory .. "/" .. file end
+
 --- Digest of a file's contract: its text, the text of every kernel file it names, and the judge's version.
 ---@param text string
 ---@param implementations table
@@ -67,29 +73,36 @@ function M.digest(text, implementations, directory)
   local parts = { judge_identity(), core.sha256(text) }
   for _, item in ipairs(implementations) do
     local file = item.implementation.file
-    local source = file and read(directory .. "/" .. file)
+    local source = file and read(M.resolve(directory, file))
     parts[#parts + 1] = source and core.sha256(source) or "-"
   end
   return core.sha256(table.concat(parts, "\n"))
 end
 
---- Runs the file and returns what it returned: a contract, a suite or an incident.
+-- An error value of a file's own: text that already says where it comes from, other text, or anything else.
+local function describe(value)
+  if type(value) == "string" then return value end
+  return ("raised a %s instead of a message"):format(type(value))
+end
+
+--- Runs the file and returns what it returned: a contract or a suite.
 ---@param path string
 ---@return table|nil value, string|nil message
 function M.load(path)
   local text, message = read(path)
   if not text then return nil, message end
-  local kc = require "kc"
+  local kc, contracts, limit = require "kc", require "kc.contract", require "kc.limit"
   local chunk, syntax = load(text, "@" .. path, "t", environment(view(kc, path)))
   if not chunk then return nil, syntax end
-  local ok, value = xpcall(chunk, function(e)
-    if type(e) ~= "string" or e:match("^[^\n]-:%d+: ") then return e end
-    return path .. ": " .. e
-  end)
-  if not ok and type(value) == "table" and value.code == "limit" then error(value, 0) end
-  if not ok then return nil, tostring(value) end
-  if type(value) ~= "table" or not value.kc_type then
-    return nil, ("%s: expected the file to return a kc.contract, kc.suite or kc.incident, got %s"):format(path, type(value))
+  local ok, value = pcall(chunk)
+  if not ok and limit.is(value) then error(value, 0) end
+  if not ok and contracts.is_error(value) then return nil, tostring(value) end
+  if not ok then
+    local raised = describe(value)
+    return nil, raised:find(path, 1, true) and raised or path .. ": " .. raised
+  end
+  if not contracts.is(value) and not require("kc.suite").is(value) then
+    return nil, ("%s: expected the file to return a kc.contract or a kc.suite, got %s"):format(path, type(value))
   end
   return { value = value, path = path, text = text }
 end

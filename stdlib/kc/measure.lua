@@ -145,8 +145,9 @@ M.round_up = round_up
 local function worst_of(record, d, output)
   local ratio = round_up(d.worst_ratio_hi or 0.0)
   if d.worst and ratio >= (record.worst or 0.0) then
+    local got = output.buffer[d.worst]
     record.worst = ratio
-    record.worst_at = { output = output.name, element = d.worst, got = output.buffer[d.worst] + 0.0,
+    record.worst_at = { output = output.name, element = d.worst, got = math.type(got) == "integer" and got + 0.0 or got,
                         code = ("0x%x"):format(output.buffer:code(d.worst)), lo = d.worst_lo, hi = d.worst_hi }
   end
 end

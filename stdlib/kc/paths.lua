@@ -33,7 +33,7 @@ function M.contract_roots()
   local roots, seen = {}, {}
   for _, root in ipairs { "contracts", bin .. "/../contracts", bin .. "/../share/kc/contracts" } do
     local real = core.realpath(root)
-    if real and not seen[real] then roots[#roots + 1] = root end
+    if real and not seen[real] then roots[#roots + 1] = root:sub(1, 1) == "/" and real or root end
     seen[real or root] = true
   end
   return roots

@@ -43,6 +43,10 @@ local function expand(path, found)
     local target = entry:sub(1, 1) == "/" and entry or directory .. "/" .. entry
     local stat = core.stat(target)
     if not stat then stop(("%s: the suite names '%s', which does not exist"):format(path, entry)) end
+    local inner = stat.type ~= "directory" and loader.load(target)
+    if inner and inner.value.kc_type == "suite" then
+      stop(("%s: the suite names '%s', which is a suite; name contracts"):format(path, entry))
+    end
     if stat.type == "directory" then contracts_below(target, found) else found[#found + 1] = target end
   end
 end

@@ -176,6 +176,7 @@ function Run:prepare(plans)
       end
     end
   end
+  self:show()
 end
 
 -- ---- environment, trace and reports
@@ -217,6 +218,9 @@ end
 
 -- One line on a terminal's stderr, rewritten in place.
 function Run:progress(judges)
+  local now = core.clock()
+  if self.total == 0 or now - (self.drawn or 0) < 0.1 then return end
+  self.drawn = now
   local what = {}
   for _, judge in ipairs(judges) do
     local r = judge.task and judge.task.request
@@ -263,7 +267,7 @@ function Run:conclude()
   local code = verdict.exit_code(self.counts, self.state)
   local seconds = core.clock() - self.started
   if self.finished > 0 or next(self.counts) then
-    for _, report in ipairs(self.reports) do report:summary(self.counts, verdict.order, seconds) end
+    for _, report in ipairs(self.reports) do report:summary(self.counts, verdict.order, seconds, self.options.command) end
   elseif code == verdict.exit.nothing then
     complain("nothing was selected")
   end

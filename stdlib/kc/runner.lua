@@ -1,7 +1,6 @@
 ---@module kc.runner
 -- Role runner: executes the candidate and nothing else. What it says is a claim; the judge reads the evidence in the memfds.
 local core = require "kc.core"
-local json = require "kc.json"
 local wire = require "kc.wire"
 local M = {}
 
@@ -18,6 +17,7 @@ function handlers.open(self, request)
 end
 
 function handlers.buffer(self, request, fds)
+  if not fds[1] then return { error = "a buffer's descriptor did not arrive: does the candidate limit open files?", code = "io" } end
   local buffer, message, code = core.attach(fds[1], request.format, request.shape,
     { guard = request.guard, writable = request.writable })
   if not buffer then return { error = message, code = code } end
@@ -40,12 +40,11 @@ function handlers.kernel(self, request)
   return { log = message }
 end
 
--- Arguments come as {buffer=id} or {value=integer or hex-float text}.
+-- Arguments come as {buffer=id} or {value=number as text}.
 local function arguments(self, list)
   local args = {}
   for i, item in ipairs(list) do
-    local value = item.value
-    args[i] = item.buffer and self.buffers[item.buffer] or type(value) == "string" and json.tofloat(value) or value
+    args[i] = item.buffer and self.buffers[item.buffer] or wire.tonumber(item.value)
   end
   return args
 end
@@ -92,7 +91,9 @@ function Runner:answer(request, fds)
   local handler = handlers[request.op]
   if not handler then return { error = "unknown request " .. tostring(request.op), code = "internal" } end
   local ok, reply = pcall(handler, self, request, fds)
-  if not ok then return { error = tostring(reply), code = "raised" } end
+  if not ok then -- ours, so it convicts nobody
+    return { error = (tostring(reply):gsub("^stdlib/[%w_/]+%.lua:%d+: ", "")), code = "internal" }
+  end
   return reply
 end
 

@@ -1,4 +1,4 @@
----@module kc.scope
+---@module kc
 -- Tensors as text ("A: f16[M,K]"), ranges of dimensions, and the shapes a protocol draws from them.
 local core = require "kc.core"
 local words = require "kc.words"

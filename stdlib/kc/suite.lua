@@ -4,6 +4,9 @@ local implementation = require "kc.implementation"
 local words = require "kc.words"
 local M = {}
 
+-- What this module made: a table that a file dresses up as a suite is none.
+local made = setmetatable({}, { __mode = "k" })
+
 local Suite = { __name = "kc.suite", __metatable = false, kc_type = "suite" }
 Suite.__index = Suite
 
@@ -58,7 +61,11 @@ function M.suite(fields)
       suite.judge[i] = entry(("kc.suite: judge %d"):format(i), given, seen)
     end
   end
+  made[suite] = true
   return setmetatable(suite, Suite)
 end
+
+--- True for a suite.
+function M.is(value) return made[value] == true end
 
 return M

@@ -5,8 +5,9 @@ local core = require "kc.core"
 local wire = require "kc.wire"
 local M = {}
 
--- Beyond what a request may take by itself, a judge is given this long to say something before it counts as hung.
-local GRACE = 20
+-- A judge speaks after every sample. One sample is a launch and a clause, each bounded by the timeout, and the oracles' work: a
+-- judge that stays silent for longer than this counts as hung.
+local function silence(timeout) return 2 * timeout + 5 end
 
 local Supervisor = {}
 Supervisor.__index = Supervisor
@@ -75,7 +76,7 @@ end
 function Supervisor:kill_silent()
   for i = #self.judges, 1, -1 do
     local judge = self.judges[i]
-    local limit = judge.task and self.options.timeout + GRACE
+    local limit = judge.task and silence(self.options.timeout)
     if limit and core.clock() - judge.heard > limit then
       local task = judge.task
       self:discard(judge)

@@ -10,6 +10,16 @@ local M = {}
 ---@return boolean|nil ok, string|nil message
 function M.send(channel, message, fds) return channel:send(json.encode(message), fds) end
 
+--- A number as text that loses nothing, integers as integers; M.tonumber reads it back.
+---@param x number
+---@return string text
+function M.number(x) return math.type(x) == "integer" and ("%d"):format(x) or json.float(x) end
+
+--- Reads what M.number wrote.
+---@param text string
+---@return number|nil x
+function M.tonumber(text) return text:match("^%-?%d+$") and math.tointeger(text) or json.tofloat(text) end
+
 --- Receives a table.
 ---@param channel userdata
 ---@param timeout number|nil seconds

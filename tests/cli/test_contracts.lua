@@ -1,4 +1,5 @@
 -- Contract files that are wrong: one clear error each, the right exit code, and the others still run.
+local core = require "kc.core"
 local t = dofile "tests/cli/harness.lua"()
 local source = t.read "contracts/C-EXC-01.relu.f32/contract.lua"
 local function kernel(name) return t.read("contracts/C-EXC-01.relu.f32/" .. name .. ".k") end
@@ -25,11 +26,29 @@ t:expect({ "run", copy("escape", "require \"kc\"", "require \"os\"") }, { code =
 t:expect({ "run", copy("loops", "local function relu", "while true do end\nlocal function relu"), "--timeout", "1" },
   { code = 4, err = { "did not return within 1 s" } })
 t:expect({ "run", copy("clause_loops", "postcondition = function%(_, y, ref, t%)", "%0 while true do end"), "--timeout", "1" },
-  { code = 4 })
+  { code = 4, err = { "postcondition did not return within 1 s" } })
+t:expect({ "run", copy("swallows", "local function relu",
+  "while true do pcall(function() while true do end end) end\nlocal function relu"), "--timeout", "1" },
+  { code = 4, err = { "its judge was killed" } })
 
 -- nil from a postcondition is an error, not a pass.
 local got = t:run { "run", copy("no_return", "return { kc.same_class%(y.y, ref.y, t%), kc.within%(y.y, ref.y, t%) }", "") }
 assert(got.code ~= 0 and (got.stdout .. got.stderr):find("forgotten return", 1, true), got.stdout .. got.stderr)
+
+-- Files that only look like contracts, and errors that only look like kc's.
+local function file(text) return t:file("odd/contract.lua", text) end
+t:expect({ "run", file "return setmetatable({ kc_type = 'contract' }, {})" }, { code = 64, err = { "expected the file to return" } })
+t:expect({ "run", file "error({ code = 'limit' })" }, { code = 64, err = { "raised a table" } })
+t:expect({ "run", file "error('on purpose', 0)" }, { code = 64, err = { "odd/contract.lua: on purpose" } })
+t:expect({ "run", "/dev/null" }, { code = 64, err = { "/dev/null" } })
+t:expect({ "run", core.exe() }, { code = 64, err = { "unexpected symbol" } })
+t:file("suites/a.lua", "local kc = require 'kc' return kc.suite { name = 'a', contracts = { 'b.lua' } }")
+t:file("suites/b.lua", "local kc = require 'kc' return kc.suite { name = 'b', contracts = { 'a.lua' } }")
+t:expect({ "run", t.directory .. "/suites/a.lua" }, { code = 64, err = { "is a suite" } })
+t:expect({ "run", t:file("suites/c.lua", "local kc = require 'kc' return kc.suite { name = 'c', contracts = { 'none' } }") },
+  { code = 64, err = { "'none', which does not exist" } })
+t:expect({ "run", t:file("suites/d.lua", "local kc = require 'kc' return kc.suite { name = 'd', contract = {} }") },
+  { code = 64, err = { "did you mean 'contracts'?" } })
 
 -- Calibration tells an under-specified contract: without the class check a bad implementation is accepted.
 t:expect({ "run", copy("underspecified", "kc.same_class%(y.y, ref.y, t%), kc.within%(y.y, ref.y, t%)", "kc.yes 'whatever'") },

@@ -49,6 +49,7 @@ local cut = text:sub(1, #text - 400)
 t:file("torn", cut)
 local before = select(2, cut:gsub('"type":"measurement"[^\n]*\n', ""))
 t:expect({ "run", relu, "--resume", t.directory .. "/torn" }, { code = 0, out = { "2 held" } })
+t:expect({ "run", relu, "--resume", t.directory .. "/torn" }, { code = 0, out = { "less_else_x", "bitwise", "2 held" } })
 local n, finished = 0, 0
 for _, row in ipairs(rows(t.directory .. "/torn")) do
   if row.type == "measurement" then n = n + 1 end
@@ -95,6 +96,14 @@ t:expect({ "run", relu }, { code = 0, out = { "(cached)" } })
 t:expect({ "calibrate", relu }, { code = 0, out = { "fmax", "violated", "vacuous", "unwritten", "margin" }, no = { "(cached)" } })
 t:expect({ "cache", "clear" }, { code = 0 })
 t:expect({ "run", relu }, { code = 0, no = { "(cached)" } })
+
+-- One runner for all samples of a cell: a wrapper counts how often one is started (once more for the fingerprint).
+local log, runner = t.directory .. "/runners", core.exe():gsub("[^/]*$", "kc-runner")
+local wrapper = t:file("runner.sh", ("#!/bin/sh\necho start >> %s\nexec %s \"$@\"\n"):format(log, runner))
+os.execute("chmod +x " .. wrapper)
+t:expect({ "run", relu, "--jobs", "1" }, { code = 0, out = { "(cached)", "2 held" } }, { "KC_RUNNER=" .. wrapper })
+local starts = select(2, t.read(log):gsub("start", ""))
+assert(starts == 3, "runners for two cells and one fingerprint: " .. starts)
 
 -- No compiler: a host error that says so.
 t:expect({ "cache", "clear" }, { code = 0 })

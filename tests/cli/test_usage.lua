@@ -8,6 +8,7 @@ t:expect({ "--help" }, { code = 0, out = { "usage: kc", "--device", "calibrate",
 t:expect({ "run", "--help" }, { code = 0, out = { "usage: kc" } })
 t:expect({ "run", "--devcie", "cpu" }, { code = 64, err = { "'--devcie'", "did you mean '--device'?" } })
 t:expect({ "run", "--seed", "x" }, { code = 64, err = { "--seed", "an integer", "'x'" } })
+t:expect({ "run", "--seed", "9007199254740993" }, { code = 64, err = { "53 bits" } })
 t:expect({ "run", "--jobs=0" }, { code = 64, err = { "--jobs", "from 1 to 1024" } })
 t:expect({ "run", "--timeout", "-1" }, { code = 64, err = { "--timeout" } })
 t:expect({ "run", "--seed" }, { code = 64, err = { "'--seed' needs a value" } })
@@ -35,7 +36,10 @@ t:expect({ "run", relu, "--list" }, { code = 0, out = { "C-EXC-01/relu.f32" }, n
 t:expect({ "devices" }, { code = 0, out = { "cpu", "denormals kept" } })
 t:expect({ "cache" }, { code = 0, out = { "MiB" } })
 t:expect({ "cache", "clear" }, { code = 0, out = { "removed" } })
+t:expect({ "help" }, { code = 0, out = { "kc.contract", "kc.tolerance.ulp", "kc.sample.normal" }, no = { "kc.make", "kc.is " } })
 t:expect({ "help", "ulp" }, { code = 0, out = { "kc.ulp(x, y, format)" } })
+t:expect({ "help", "kc.oracle.exp" }, { code = 0, out = { "e^x" } })
+t:expect({ "-e", "help(kc.range)" }, { code = 0, out = { "kc.range(lo, hi)" } })
 t:expect({ "help", "no_such_thing" }, { code = 64, err = { "no_such_thing" } })
 
 t:expect({ "-e", "print(kc.ulp(1, 1.5, 'bf16'))" }, { code = 0, out = { "64" } })

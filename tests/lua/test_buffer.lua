@@ -133,6 +133,7 @@ local held = core.buffer("f32", { 4 })
 local writer = core.attach(held:fd(), "f32", { 4 }, { guard = 4096, writable = true })
 local ok
 ok, message, code = held:seal()
+assert(message, "a refusal has a message")
 same(ok, nil)
 same(code, "io")
 writer[2] = 8

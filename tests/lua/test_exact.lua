@@ -135,8 +135,8 @@ local function raises(text, f, ...)
 end
 raises("did you mean 'exp'?", exact.oracle, "epx", { tie })
 raises("expected 1 inputs", exact.oracle, "exp", { tie, tie })
-raises("floating-point format", exact.oracle, "exp", { kc.buffer("i32", 1) })
-raises("differ in shape", exact.oracle, "pow", { tie, kc.buffer("f64", 2) })
+raises("expected a float format", exact.oracle, "exp", { kc.buffer("i32", 1) })
+raises("of one shape", exact.oracle, "pow", { tie, kc.buffer("f64", 2) })
 raises("expected an open buffer", exact.oracle, "exp", { 7 })
 
 -- What Lua lists is what C has.

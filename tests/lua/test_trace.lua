@@ -61,6 +61,30 @@ if core.stat("/dev/full") then
   assert(select(2, full:add {}) == message and not full:finish {})
 end
 
+-- A disk that fills up half-way through a line (a file-size limit stands for it): the half line is cut off, the rest resumes.
+os.remove(path)
+local writer = os.tmpname()
+local script = assert(io.open(writer, "w"))
+script:write(([[local trace = require "kc.trace"
+local t = assert(trace.create(%q))
+assert(t:add { type = "environment", schema = trace.SCHEMA })
+for i = 1, 100 do
+  local ok, message = t:add { type = "measurement", digest = ("x"):rep(100), implementation = tostring(i), device = "cpu", seed = 0 }
+  if not ok then return message:find("it holds what was measured before", 1, true) and 42 or 43 end
+end]]):format(path))
+script:close()
+local limited = assert(core.spawn { argv = { "/bin/sh", "-c", "trap '' XFSZ; ulimit -f 4; exec \"$0\" \"$1\"", core.exe(), writer } })
+local how, code = limited:wait(20)
+os.remove(writer)
+assert(how == "exited" and code == 42, ("the writer %s with %s"):format(how, tostring(code)))
+rows, size, torn = trace.read(path)
+assert(#rows > 3 and #rows < 100 and not torn and size == #read(), "only whole lines are left")
+local resumed = assert(trace.resume(path))
+assert(resumed:add { type = "measurement", digest = "y", implementation = "last", device = "cpu", seed = 0 })
+resumed:close()
+assert(#trace.read(path) == #rows + 1)
+os.remove(path)
+
 local m = { samples = { { index = 3, digest = ("ab"):rep(32) } } }
 local token = replay.token({ path = "a dir/it's:x.lua", implementation = "k$1", device = "cpu", seed = -5 }, ("cd"):rep(32), m, 3)
 assert(not token:find("[^%w%%_./:+-]"), "no shell metacharacter: " .. token)

@@ -1,4 +1,4 @@
-/* test_encode.c - one rounding into every format. Expected values: exact reasoning about neighbours, MPFR, the compiler, vectors. */
+/* test_encode.c - one rounding into every format. Expected values: exact reasoning about neighbours, MPFR, the compiler. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <mpfr.h>
@@ -320,38 +320,4 @@ Test(encode, ambient_state_has_no_say) {
   kc_fpstate_set(kc_fpstate_default());
   cr_expect_eq(tiny, 0x1p-149);
   cr_expect(memcmp(plain, strange, sizeof plain) == 0);
-}
-
-/* ---- vectors ---------------------------------------------------------------------------------------------------- */
-
-static FILE *open_vectors(void) {
-  const char *root = getenv("KC_VECTORS");
-  char path[4096];
-  snprintf(path, sizeof path, "%s/formats/encode.txt", root && *root ? root : "../shared/vectors");
-  return fopen(path, "r");
-}
-
-static int mode_of(const char *name) {
-  for (int i = 0; i < 5; i++)
-    if (strcmp(modes[i], name) == 0) return i;
-  return -1;
-}
-
-Test(encode, vectors) {
-  FILE *in = open_vectors();
-  if (!in) cr_skip_test("formats/encode.txt is not beside the checkout (KC_VECTORS)");
-  char line[256], format[16], rounding[8], saturate[8], x[64];
-  unsigned long code;
-  int count = 0;
-  while (fgets(line, sizeof line, in)) {
-    if (sscanf(line, "%15s %7s %7s %63s %lx", format, rounding, saturate, x, &code) != 5 || *line == '#') continue;
-    int mode = mode_of(rounding);
-    cr_assert(kc_format_find(format) && mode >= 0, "%s", line);
-    kc_encoding e = {.rounding = (uint8_t)mode, .saturate = strcmp(saturate, "sat") == 0};
-    uint64_t got = kc_encode(kc_format_find(format), strtod(x, NULL), &e);
-    cr_expect_eq(got, code, "%s -> 0x%lx", line, (unsigned long)got);
-    count++;
-  }
-  fclose(in);
-  cr_expect_gt(count, 10000);
 }

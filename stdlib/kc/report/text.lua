@@ -88,7 +88,11 @@ function Report:replayed(r, sample, same)
 end
 
 --- The last line.
-function Report:summary(counts, order, seconds)
+function Report:summary(counts, order, seconds, command)
+  if command == "calibrate" then
+    self.write(("\n%d calibrated, %d mistrusted in %.1f s\n"):format(counts.held or 0, counts.mistrusted or 0, seconds))
+    return
+  end
   local parts = {}
   for i = #order, 1, -1 do
     local n = counts[order[i]] or 0
