@@ -90,7 +90,7 @@ Test(oracle, exact_results_are_points) {
   const double squares[] = {4, 0.25, 9, 0x1p-1074, 0x9p-1074, 1};
   kc_buffer *x = vector("f64", 6, squares);
   kc_enclosure e = run("sqrt", x, NULL, (kc_oracle_params){0});
-  for (int i = 0; i < 6; i++) cr_expect_eq(e.lo[i] == e.hi[i], i != 5 || true, "%a", squares[i]);
+  for (int i = 0; i < 6; i++) cr_expect_eq(e.lo[i], e.hi[i], "%a", squares[i]);
   cr_expect_eq(e.lo[3], 0x1p-537);
   cr_expect_eq(e.lo[4], 0x3p-537);
   kc_enclosure_clear(&e);
@@ -298,18 +298,18 @@ Test(oracle, refusals_name_what_was_wrong) {
   kc_buffer *wide = vector("i64", 4, v), *empty = tensor("f32", 2, (int64_t[]){2, 0}, NULL),
             *scalar = tensor("f32", 0, NULL, v);
   const refusal rows[] = {
-      {"max", "f32[2,2]", f, g, {0}},
-      {"sqrt", "expected a float format, got i32", i, NULL, {0}},
-      {"div", "input 2", f, i, {0}},
-      {"relu", "i64", wide, NULL, {0}},
+      {"max", "f32[2,2]", f, g, {.axis = 0}},
+      {"sqrt", "expected a float format, got i32", i, NULL, {.axis = 0}},
+      {"div", "input 2", f, i, {.axis = 0}},
+      {"relu", "i64", wide, NULL, {.axis = 0}},
       {"clamp", "a <= b", f, NULL, {.a = 2, .b = 1}},
       {"clamp", "limit a", f, NULL, {.a = 0.1, .b = 1}},
       {"clamp", "limit b", f, NULL, {.a = 0, .b = NAN}},
       {"reduce_max", "expected 0..1", g, NULL, {.axis = 2}},
       {"reduce_max", "axis -1", g, NULL, {.axis = -1}},
       {"argmax", "empty", empty, NULL, {.axis = 1}},
-      {"gather", "integer indices", f, g, {0}},
-      {"gather", "dimension", scalar, i, {0}},
+      {"gather", "integer indices", f, g, {.axis = 0}},
+      {"gather", "dimension", scalar, i, {.axis = 0}},
   };
   for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
     const kc_buffer *inputs[2] = {rows[k].x, rows[k].y};
