@@ -82,6 +82,11 @@ local pipe = assert(io.popen("ps -eo args | grep -c 'kc-runner [3]'"))
 pipe:read("a")
 pipe:close()
 
+-- A script is a judge.
+t:expect({ "-e", [[for _, r in ipairs(kc.judge("relu.f32", { impl = "f*" })) do print(r.implementation, r.verdict.name) end]] },
+  { code = 0, out = { "fmax\tviolated", "flushes\tviolated" } })
+t:expect({ "-e", [[kc.judge "rleu.f32"]] }, { code = 4, err = { "did you mean 'relu.f32'?" } })
+
 -- Reports.
 local report = t.directory .. "/report.json"
 got = t:expect({ "run", relu, "--report", report, "--format", "json" }, { code = 0 })
