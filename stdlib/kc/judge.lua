@@ -10,6 +10,7 @@ local measure = require "kc.measure"
 local paths = require "kc.paths"
 local plan = require "kc.plan"
 local replay = require "kc.replay"
+local verdict = require "kc.verdict"
 local wire = require "kc.wire"
 local M = {}
 
@@ -140,6 +141,11 @@ function commands.cell(self, request)
     directory = found.directory, path = request.path, timeout = request.timeout, sample = request.sample,
     cache = self:cache_for(found.loaded), verbose = self.verbose, progress = self.progress, limit = self.limit })
   local m, contract = result.measurement, found.loaded.contract
+  if request.sample then -- a replay: `run` calibrates before it comes here
+    local record = commands.calibrate(self, { path = found.loaded.path, device = request.device, seed = request.seed,
+                                              timeout = request.timeout, cached = true }).record
+    if not record.ok then result.verdict = verdict.new("mistrusted", "not calibrated: " .. record.reasons[1]) end
+  end
   for _, record in ipairs(m.samples) do record.inputs, record.outputs, record.confusion = nil, nil, nil end
   return { result = {
     contract = contract.id, version = contract.identifier.version, path = request.path, digest = found.digest,

@@ -13,9 +13,17 @@ local function copy(library, without)
   return out
 end
 
+-- The judge's own tables, as a file may see them.
+local function read_only(t)
+  return setmetatable({}, { __index = t, __metatable = false,
+    __newindex = function(_, name) error(("kc cannot be changed: '%s'"):format(tostring(name)), 2) end })
+end
+
 -- kc as the file sees it: contracts made here know where they were written.
 local function view(kc, path)
-  return setmetatable({ contract = function(clauses) return require("kc.contract").make(clauses, { path = path, line = 1 }) end }, {
+  local function contract(clauses) return require("kc.contract").make(clauses, { path = path, line = 1 }) end
+  return setmetatable({ sample = read_only(kc.sample), tolerance = read_only(kc.tolerance), oracle = read_only(kc.oracle),
+                        reals = read_only(kc.reals), contract = contract }, {
     __index = kc, __metatable = false,
     __newindex = function(_, name) error(("kc cannot be changed: '%s'"):format(tostring(name)), 2) end,
   })
@@ -25,6 +33,8 @@ end
 local function environment(kc)
   local env = { math = copy(math, { "random", "randomseed" }), string = copy(string, { "dump" }), table = copy(table), utf8 = copy(utf8) }
   for _, name in ipairs(allowed) do env[name] = _G[name] end
+  -- The metatable of strings leads to the judge's own string library.
+  env.getmetatable = function(value) return type(value) ~= "string" and getmetatable(value) or nil end
   env.print = function(...)
     local parts = table.pack(...)
     for i = 1, parts.n do parts[i] = tostring(parts[i]) end

@@ -104,21 +104,24 @@ local function inspect(outputs, record)
   end
 end
 
--- An element is unwritten when it equals poison 0 after the first run and poison 1 after a second one.
-local function unwritten(candidate, inputs, outputs, spec, options)
+-- An element is unwritten when it equals the first poison after the first run, and after a second run over the other poison either
+-- that other poison, or something else than the first time (written only when asked again).
+local function unwritten(candidate, inputs, outputs, spec, options, which)
   local suspects = {}
   for _, output in ipairs(outputs) do
-    local n, first = output.buffer:unwritten(0)
+    local n, first = output.buffer:unwritten(which)
     if n > 0 then suspects[#suspects + 1] = { output = output, count = n, first = first } end
   end
   if #suspects == 0 then return nil end
-  for _, output in ipairs(outputs) do output.buffer:poison(1) end
-  if not candidate:run(inputs, outputs, spec.sizes, options) then return nil end
+  for _, output in ipairs(outputs) do output.buffer:poison(1 - which) end
+  local launch, failure = candidate:run(inputs, outputs, spec.sizes, options)
+  if not launch then return evidence(failure.kind, "in a second run: " .. failure.text) end
   for _, s in ipairs(suspects) do
-    local again, first = s.output.buffer:unwritten(1)
-    if again > 0 then
+    local same = s.output.buffer:unwritten(which)
+    local missing = math.max(s.output.buffer:unwritten(1 - which), s.count - same)
+    if missing > 0 then
       return evidence("unwritten", ("left %d of %d elements of output '%s' unwritten, first element %d"):format(
-        math.min(again, s.count), #s.output.buffer, s.output.name, first), { output = s.output.name, count = math.min(again, s.count) })
+        math.min(missing, s.count), #s.output.buffer, s.output.name, s.first), { output = s.output.name, count = missing })
     end
   end
 end
@@ -184,6 +187,9 @@ end
 
 local function run(candidate, spec, options, record, ready, outputs)
   local contract = candidate.contract
+  -- The poison alternates, so that a kernel that reads its output meets NaN as well as large numbers.
+  local which = spec.index % 2
+  for _, output in ipairs(outputs) do output.buffer:poison(which) end
   local launch, failure = candidate:run(ready.inputs, outputs, spec.sizes, options)
   if not launch then
     record.answer, record.text, record.evidence = "failed", failure.text, failure
@@ -191,7 +197,7 @@ local function run(candidate, spec, options, record, ready, outputs)
   end
   local y, digest = snapshot(outputs)
   record.digest = digest
-  record.evidence = inspect(outputs, launch) or unwritten(candidate, ready.inputs, outputs, spec, options)
+  record.evidence = inspect(outputs, launch) or unwritten(candidate, ready.inputs, outputs, spec, options, which)
   -- The reference is made after the candidate has run, and in another process: there is nothing stale to find.
   local x = by_name(ready.inputs)
   ready.references = ready.references or references(contract, x)

@@ -81,6 +81,9 @@ function M.resume(path)
   if not rows then return nil, size end
   if rows[#rows].type == "end" then
     size = size - #json.encode(rows[#rows]) - 1
+    if core.sha256(loader.read(path):sub(1, size)) ~= rows[#rows].sha256 then
+      return nil, ("%s: its end line's digest is not that of the lines before it: the trace was changed"):format(path)
+    end
     rows[#rows] = nil
   end
   local ok, message = core.truncate(path, size)

@@ -35,6 +35,14 @@ t:expect({ "run", copy("swallows", "local function relu",
 local got = t:run { "run", copy("no_return", "return { kc.same_class%(y.y, ref.y, t%), kc.within%(y.y, ref.y, t%) }", "") }
 assert(got.code ~= 0 and (got.stdout .. got.stderr):find("forgotten return", 1, true), got.stdout .. got.stderr)
 
+-- A contract cannot change the judge for itself or for others.
+for _, text in ipairs { "kc.sample.fill = function() end", "kc.oracle.evaluate = function() end", "kc.within = function() end",
+                        "getmetatable('').__index.format = nil" } do
+  local path = t:file("judge/contract.lua", "local kc = require 'kc'\n" .. text .. "\nreturn nil")
+  local refused = t:run { "run", path }
+  assert(refused.code == 64 and refused.stderr:find("contract.lua:2:", 1, true), refused.stderr)
+end
+
 -- Files that only look like contracts, and errors that only look like kc's.
 local function file(text) return t:file("odd/contract.lua", text) end
 t:expect({ "run", file "return setmetatable({ kc_type = 'contract' }, {})" }, { code = 64, err = { "expected the file to return" } })

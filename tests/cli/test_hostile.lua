@@ -28,6 +28,9 @@ judged("flush_to_zero", 1, "violated", "FTZ")
 judged("rounds_up", 1, "violated", "round")
 judged("lua_raises", 1, "violated", "on purpose")
 judged("endless", 3, "unknown", "time-out")
+judged("races", 1, "violated")
+judged("reads_output", 1, "violated")
+judged("writes_when_asked_again", 1, "violated", "unwritten")
 judged("kills_parent", 4, "unknown", "the judge was killed by SIGKILL")
 judged("stops", 3, "unknown", "time-out")
 judged("overflows_stack", 1, "violated", "SIGSEGV")
@@ -63,7 +66,7 @@ t:expect({ "run", libraries, "--impl", "no_symbol" }, { code = 3, out = { "rellu
 local got = t:run { "run", suite, "--timeout", "3", "--format", "json" }
 assert(got.code == 1, got.stdout .. got.stderr)
 local document = assert(require("kc.json").decode(got.stdout))
-assert(#document.results == 28, "results: " .. #document.results)
+assert(#document.results == 31, "results: " .. #document.results)
 for _, r in ipairs(document.results) do
   local right = r.implementation == "right" or r.implementation == "lua_right" or r.implementation == "forks"
   assert((r.verdict.name == "held") == right, r.implementation .. " is " .. r.verdict.name)

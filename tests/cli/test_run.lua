@@ -56,6 +56,8 @@ for _, row in ipairs(rows(t.directory .. "/torn")) do
   if row.type == "end" then finished = finished + 1 end
 end
 assert(n == 2 and finished == 1, ("%d measurements after a tear behind %d"):format(n, before))
+t:file("forged", (t.read(whole):gsub('"name":"held"', '"name":"violated"')))
+t:expect({ "run", relu, "--resume", t.directory .. "/forged" }, { code = 4, err = { "the trace was changed" } })
 t:expect({ "run", relu, "--resume", t:file("garbage", "hello\n") }, { code = 4, err = { "garbage:1" } })
 
 -- A full disk: results are shown, the failure is told, the code says so.

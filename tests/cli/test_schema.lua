@@ -69,7 +69,7 @@ for line in io.lines(trace) do
   seen[row.type] = (seen[row.type] or 0) + 1
   t.passed = t.passed + 1
 end
-assert(seen.environment == 1 and seen.calibration == 2 and seen.measurement == 30 and seen["end"] == 1)
+assert(seen.environment == 1 and seen.calibration == 2 and seen.measurement == 33 and seen["end"] == 1)
 
 for _, bad in ipairs { {}, { type = "measurement" }, { type = "end", counts = {}, exit = 0, seconds = "0x1p+0", sha256 = "short" },
                        { type = "end", counts = {}, exit = 0, seconds = 1, sha256 = ("a"):rep(64) } } do

@@ -11,6 +11,9 @@ Report.__index = Report
 
 local colors = { violated = "31", mistrusted = "35", unknown = "33", undeclared = "33", skipped = "36", held = "32" }
 
+-- Names and reasons may come from a candidate: no line break or escape sequence of theirs reaches the terminal.
+local function clean(text) return (tostring(text):gsub("%c", function(c) return ("\\x%02x"):format(c:byte()) end)) end
+
 --- A report that calls write(text).
 ---@param write function
 ---@param options table {color=boolean, quiet=boolean}
@@ -68,9 +71,9 @@ function Report:result(r)
   local name = self:paint(v.name, ("%-10s"):format(v.name))
   local facts = r.judged and ("%d elements, worst %.3g of the tolerance"):format(r.judged, number(r.worst)) or ""
   if r.vacuous and r.vacuous > 0 then facts = ("%s, %d vacuous"):format(facts, r.vacuous) end
-  self.write(("  %s %-24s %s\n"):format(name, r.implementation, v.name == "held" and facts or v.reason or ""))
-  if v.signature then self.write(("             signature: %s\n"):format(v.signature)) end
-  if v.note then self.write(("             note: %s\n"):format(v.note)) end
+  self.write(("  %s %-24s %s\n"):format(name, clean(r.implementation), v.name == "held" and facts or clean(v.reason or "")))
+  if v.signature then self.write(("             signature: %s\n"):format(clean(v.signature))) end
+  if v.note then self.write(("             note: %s\n"):format(clean(v.note))) end
   if r.replay then self.write(("             kc replay %s\n"):format(r.replay)) end
 end
 

@@ -15,6 +15,7 @@ return kc.suite {
     k "right", k "no_compile", k "past_the_end", k "before_the_start", k "unwritten_tail", k "divergent", k "local_overrun",
     c "divides_by_zero", c "endless", c "aborts", c "exits", c "forks", c "silent", c "flush_to_zero", c "rounds_up", c "null",
     c "writes_input", c "compares_with_nothing",
+    k "races", k "reads_output", c "writes_when_asked_again",
     c "kills_parent", c "stops", c "overflows_stack", c "floods", c "forges_reply",
     k("no_such_file"), k("no_such_entry", "right.k", "rellu"), k("wrong_argument", "right.k", "relu", "z"),
     kc.implementation { name = "lua_raises", run = function() error("on purpose") end },
