@@ -3,16 +3,19 @@
 
 #include "operation.h"
 
-/* Replaces x beyond +-limit by +-limit: see the limits in table.c. */
+/* Replaces a ball that lies beyond +-limit as a whole by +-limit: see the limits in table.c. */
 static void saturate(arb_t x, slong limit) {
-  arf_t bound;
+  arf_t nearest, bound;
+  arf_init(nearest);
   arf_init(bound);
+  arb_get_abs_lbound_arf(nearest, x, 64);
   arf_set_si(bound, limit);
-  if (arf_cmpabs(arb_midref(x), bound) > 0) {
+  if (arf_cmp(nearest, bound) > 0) {
     if (arf_sgn(arb_midref(x)) < 0) arf_neg(bound, bound);
     arb_set_arf(x, bound);
   }
   arf_clear(bound);
+  arf_clear(nearest);
 }
 
 /* 2^x = 2^n e^(f log 2) with n = floor(x): an integer x gives an exact result. */
@@ -78,15 +81,15 @@ void kc__ball_cbrt(arb_t r, const arb_t x, slong precision) {
   if (negative) arb_neg(r, r);
 }
 
-/* Exponents up to 64 go to repeated squaring, which keeps exact results exact (also y = 1/2: arb_pow takes a root). Beyond,
- * |x|^y = e^(y log |x|), whose exponent is saturated where it leaves the doubles far behind; below that, y log |x| < 2000 costs
- * 11 bits. */
+/* Integers and halves up to 1100, where also powers of 2 leave the doubles, go to repeated squaring, which keeps exact results exact
+ * (halves: arb_pow takes a root). Beyond, |x|^y = e^(y log |x|), whose exponent is saturated where it leaves the doubles far
+ * behind; below that, y log |x| < 2000 costs 11 bits. */
 void kc__ball_pow(arb_t r, const arb_t x, const arb_t y, slong precision) {
   bool negative = arf_sgn(arb_midref(x)) < 0 && !arf_is_int_2exp_si(arb_midref(y), 1);
   arb_t t;
   arb_init(t);
   arb_abs(t, x);
-  if (arf_is_int_2exp_si(arb_midref(y), -1) && arf_cmpabs_ui(arb_midref(y), 64) <= 0) {
+  if (arf_is_int_2exp_si(arb_midref(y), -1) && arf_cmpabs_ui(arb_midref(y), 1100) <= 0) {
     arb_pow(r, t, y, precision);
   } else {
     arb_log(t, t, precision + 12);
@@ -168,8 +171,8 @@ bool kc__exact_has_real(const kc_exact *op) {
   return op->real1 || op->real2;
 }
 
-/* MPFR's own exponent range is left alone: its default, +-2^62, holds every result at arguments that are limited or algebraic; pow
- * at huge arguments reaches it and then gives the largest or smallest MPFR number, which brackets the value. */
+/* MPFR's exponent range is left at its default, +-2^30, which holds every result at arguments that are limited or algebraic; pow at
+ * huge arguments leaves it and then gives the largest or smallest MPFR number, which still brackets the value. */
 void kc__exact_real(kc__bracket *b, const kc_exact *op, const double x[2], mpfr_prec_t precision) {
   mpfr_t r, u, v;
   mpfr_init2(r, precision);
