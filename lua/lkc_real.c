@@ -67,11 +67,12 @@ function exact.real(x, precision) end */
 static int real_new(lua_State *L) {
   mpfr_prec_t bits = opt_bits(L, 2);
   if (lua_type(L, 1) == LUA_TSTRING) {
-    const char *text = lua_tostring(L, 1);
+    size_t length;
+    const char *text = lua_tolstring(L, 1, &length);
     lkc_real *r = new_real(L, bits);
     char *end;
     mpfr_strtofr(r->x, text, &end, 0, MPFR_RNDN);
-    if (end == text || *end) return luaL_argerror(L, 1, lua_pushfstring(L, "expected a number as text, got '%s'", text));
+    if (length == 0 || end != text + length) return luaL_argerror(L, 1, lua_pushfstring(L, "expected a number as text, got '%s'", text));
     return 1;
   }
   mpfr_ptr from = operand(L, 1);
@@ -88,6 +89,9 @@ typedef int (*binary_fn)(mpfr_ptr, mpfr_srcptr, mpfr_srcptr, mpfr_rnd_t);
 static int apply_unary(lua_State *L, unary_fn f) {
   bool real = luaL_testudata(L, 1, LKC_REAL) != NULL;
   mpfr_ptr x = operand(L, 1);
+  /* Reducing an angle of 2^e takes e bits of pi: hours in MPFR, which no Lua code could interrupt. */
+  if ((f == mpfr_sin || f == mpfr_cos || f == mpfr_tan) && mpfr_regular_p(x) && mpfr_get_exp(x) > 1 << 20)
+    luaL_argerror(L, 1, "expected an angle below 2^1048576");
   lkc_real *r = new_real(L, real ? mpfr_get_prec(x) : DEFAULT_BITS);
   f(r->x, x, MPFR_RNDN);
   return 1;
