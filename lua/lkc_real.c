@@ -72,7 +72,8 @@ static int real_new(lua_State *L) {
     lkc_real *r = new_real(L, bits);
     char *end;
     mpfr_strtofr(r->x, text, &end, 0, MPFR_RNDN);
-    if (length == 0 || end != text + length) return luaL_argerror(L, 1, lua_pushfstring(L, "expected a number as text, got '%s'", text));
+    if (length == 0 || end != text + length)
+      return luaL_argerror(L, 1, lua_pushfstring(L, "expected a number as text, got '%s'", text));
     return 1;
   }
   mpfr_ptr from = operand(L, 1);
