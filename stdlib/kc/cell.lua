@@ -76,7 +76,7 @@ end
 ---@param candidate table
 ---@param samples table
 ---@param complete boolean
----@param options table {seed=, cache=, timeout=seconds for the cell, progress=function|nil, stop_early=boolean}
+---@param options table {seed=, cache=, timeout=seconds for the cell, progress=function|nil}
 ---@return table result {measurement=, verdict=, deciding=sample index or nil}
 function M.judge(candidate, samples, complete, options)
   local contract = candidate.contract
@@ -97,7 +97,7 @@ function M.judge(candidate, samples, complete, options)
     local v = record.answer == "failed" and failed(record, started, limit) or of_answer(record)
     if verdict.severity[v.name] > verdict.severity[worst.name] then deciding, worst = record.index, v end
     if options.progress then options.progress(i, #samples) end
-    if record.answer == "failed" or (options.stop_early and worst.name == "violated") then break end
+    if record.answer == "failed" then break end
   end
   if worst.name ~= "violated" and #m.samples == #samples then worst = verdict.worse(worst, whole(contract, m, complete)) end
   if worst.name == "violated" then worst.signature, worst.note = signature_text(contract, m, options.limit) end

@@ -176,6 +176,7 @@ function checks.protocol(c, report)
   expect(report, is_string(v.pass), "pass", "the pass rule as text", v.pass)
   expect(report, is_count(v.repeats), "repeats", "an integer >= 1", v.repeats)
   expect(report, v.limit == nil or is_limit(v.limit), "limit", "seconds a launch may take", v.limit)
+  expect(report, v.redraws == nil or is_count(v.redraws), "redraws", "an integer >= 1", v.redraws)
   return v
 end
 

@@ -33,7 +33,7 @@ end
 local function draw(contract, spec, options)
   local seed = options.seed
   local last
-  for redraw = 0, REDRAWS do
+  for redraw = 0, contract.protocol.redraws or REDRAWS do
     local inputs = make(contract.scope.inputs, spec.sizes)
     sample.fill(spec.sample, inputs, protocol.name(spec, seed, redraw))
     local admitted = limit.call(options.limit, contract.path .. ": precondition", contract.admits, contract, by_name(inputs))

@@ -55,6 +55,7 @@ refuses(function(c) c.oracle = kc.oracle.relu("z") end, "clause 'oracle'", "inpu
 refuses(function(c) c.protocol.judged = "row" end, "field 'judged'", '"row"')
 refuses(function(c) c.protocol.sample = 1 end, "unknown field 'sample'", "did you mean 'samples'?")
 refuses(function(c) c.protocol.samples = 0 end, "field 'samples'", "the number 0")
+refuses(function(c) c.protocol.redraws = "banana" end, "field 'redraws'", "banana")
 refuses(function(c) c.protocol.vacuous = 2 end, "field 'vacuous'")
 refuses(function(c) c.protocol.inputs = {} end, "field 'inputs'", "a list of samples")
 refuses(function(c) c.calibration.bad = {} end, "field 'bad'")
