@@ -405,12 +405,17 @@ KC_API KC_MUST_CHECK kc_status kc_metric_run(kc_summary *out, const kc_metric *m
 
 /* ---- oracles ------------------------------------------------------------------------------------------------------- */
 
-/** Parameters of an oracle: numbers and one axis / tie / NaN rule; each oracle documents which it reads. */
+/** Parameters of an oracle; each oracle documents which it reads, the others are ignored. */
 typedef struct kc_oracle_params {
-  double a, b; /* e.g. the limits of clamp */
-  int axis;    /* reductions: 0-based axis */
-  uint8_t tie; /* 0 first, 1 last, 2 any */
-  uint8_t nan; /* 0 propagate, 1 ignore (IEEE 754-2019 maximumNumber) */
+  double a, b;                   /* the limits of clamp; matmul: alpha and beta */
+  double epsilon;                /* layernorm, rmsnorm: added to the variance or mean square */
+  int axis;                      /* reductions: 0-based, negative from the end */
+  int ddof;                      /* variance: the divisor is n - ddof */
+  uint8_t tie;                   /* 0 first, 1 last, 2 any */
+  uint8_t nan;                   /* 0 propagate, 1 ignore (IEEE 754-2019 maximumNumber) */
+  bool transpose_a, transpose_b; /* matmul: the stored matrix is the transpose */
+  bool
+      magnitude; /* sums and products: of the absolute values of every operand and of alpha and beta (the S1 of error bounds) */
 } kc_oracle_params;
 
 /** A tier-1 oracle: exact comparison of codes, or binary64 with a proven radius. */

@@ -183,3 +183,25 @@ void lkc_setboolean(lua_State *L, const char *field, bool value) {
   lua_pushboolean(L, value);
   lua_setfield(L, -2, field);
 }
+
+uint8_t lkc_fieldword(lua_State *L, int table, const char *field, const char *const *words) {
+  const char *given = lkc_fieldstring(L, table, field, words[0]);
+  for (uint8_t i = 0; words[i]; i++)
+    if (strcmp(words[i], given) == 0) return i;
+  const char *near = lkc_nearest(given, words);
+  return (uint8_t)luaL_error(L, "field '%s': unknown word '%s'; did you mean '%s'?", field, given, near ? near : words[0]);
+}
+
+kc_oracle_params lkc_oracleparams(lua_State *L, int table, int axis) {
+  static const char *const ties[] = {"first", "last", "any", NULL}, *const nans[] = {"propagate", "ignore", NULL};
+  return (kc_oracle_params){.a = lkc_fieldnumber(L, table, "a", lkc_fieldnumber(L, table, "alpha", 1)),
+                            .b = lkc_fieldnumber(L, table, "b", lkc_fieldnumber(L, table, "beta", 0)),
+                            .epsilon = lkc_fieldnumber(L, table, "epsilon", 0),
+                            .axis = (int)lkc_fieldinteger(L, table, "axis", axis),
+                            .ddof = (int)lkc_fieldinteger(L, table, "ddof", 0),
+                            .tie = lkc_fieldword(L, table, "tie", ties),
+                            .nan = lkc_fieldword(L, table, "nan", nans),
+                            .transpose_a = lkc_fieldboolean(L, table, "transpose_a", false),
+                            .transpose_b = lkc_fieldboolean(L, table, "transpose_b", false),
+                            .magnitude = lkc_fieldboolean(L, table, "magnitude", false)};
+}

@@ -139,24 +139,6 @@ static int list_oracles(lua_State *L) {
   return 1;
 }
 
-/* Position of the word in a NULL-terminated list; absent means the first. */
-static uint8_t word_of(lua_State *L, int table, const char *field, const char *const *words) {
-  const char *given = lkc_fieldstring(L, table, field, words[0]);
-  for (uint8_t i = 0; words[i]; i++)
-    if (strcmp(words[i], given) == 0) return i;
-  const char *near = lkc_nearest(given, words);
-  return (uint8_t)luaL_error(L, "field '%s': unknown word '%s'; did you mean '%s'?", field, given, near ? near : words[0]);
-}
-
-static kc_oracle_params read_params(lua_State *L, int table) {
-  static const char *const ties[] = {"first", "last", "any", NULL}, *const nans[] = {"propagate", "ignore", NULL};
-  return (kc_oracle_params){.a = lkc_fieldnumber(L, table, "a", 0),
-                            .b = lkc_fieldnumber(L, table, "b", 0),
-                            .axis = (int)lkc_fieldinteger(L, table, "axis", 0),
-                            .tie = word_of(L, table, "tie", ties),
-                            .nan = word_of(L, table, "nan", nans)};
-}
-
 static const char *oracle_name(size_t i) {
   const kc_oracle *o = kc_oracle_at(i);
   return o ? o->name : NULL;
@@ -193,7 +175,7 @@ static int run_oracle(lua_State *L) {
     inputs[i] = lkc_checkbuffer(L, -1);
     lua_pop(L, 1); /* the list still holds it */
   }
-  kc_oracle_params params = read_params(L, 3);
+  kc_oracle_params params = lkc_oracleparams(L, 3, 0);
   lkc_enclosure *e = lkc_newenclosure(L);
   kc_text err;
   kc_status status = kc_oracle_run(&e->e, o, inputs, &params, &err);
@@ -293,8 +275,8 @@ static int decide(lua_State *L) {
   const kc_buffer *y = lkc_checkbuffer(L, 1);
   lkc_enclosure *e = lkc_checkenclosure(L, 2);
   luaL_checktype(L, 3, LUA_TTABLE);
-  kc_tolerance t = {.kind = word_of(L, 3, "kind", kinds),
-                    .denormals = word_of(L, 3, "denormals", denormals),
+  kc_tolerance t = {.kind = lkc_fieldword(L, 3, "kind", kinds),
+                    .denormals = lkc_fieldword(L, 3, "denormals", denormals),
                     .value = lkc_fieldnumber(L, 3, "value", 0),
                     .allowed = read_allowed(L, 3, y)};
   if (t.kind == KC_TOL_GIVEN && !t.allowed) return luaL_error(L, "field 'allowed': needed for the kind 'given'");

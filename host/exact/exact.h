@@ -58,6 +58,26 @@ KC_API void kc_exact_refiner_free(void *refiner);
 KC_API KC_MUST_CHECK kc_status kc_exact_refine(void *refiner, int64_t i, double y, int tier, double *lo, double *hi,
                                                double *dlo, double *dhi, uint8_t *classes);
 
+/* ---- oracles of whole tensors: sums, products, rows ------------------------------------------------------------------ */
+
+/** An oracle whose elements depend on many input elements. `open` checks inputs and parameters, retains the inputs and makes a
+ * state; `eval` writes the whole enclosure (already created, with the count that `open` gave); `refine` is a kc_refine_fn over the
+ * state; `close` frees the state and releases the inputs. */
+typedef struct kc_tensor_oracle {
+  const char *name, *doc;
+  int least, most; /* number of input tensors */
+  kc_status (*open)(void **state, int64_t *count, const kc_buffer *const *inputs, int n, const kc_oracle_params *p,
+                    kc_text *err);
+  kc_status (*eval)(void *state, kc_enclosure *out, kc_text *err);
+  kc_refine_fn refine;
+  void (*close)(void *state);
+} kc_tensor_oracle;
+
+/** The tensor oracle called `name`, or NULL. */
+KC_API const kc_tensor_oracle *kc_tensor_oracle_find(const char *name);
+/** The i-th tensor oracle, NULL past the end; for listing. */
+KC_API const kc_tensor_oracle *kc_tensor_oracle_at(size_t i);
+
 /** Takes an MPFR number apart: the leading 128 bits, the rest as sticky. Exponents beyond +-2^30 are clamped, which no format can
  * tell. With kc_encode_parts this rounds once into any format. */
 KC_API kc_parts kc_exact_parts(mpfr_srcptr x);

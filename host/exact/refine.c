@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "operation.h"
+#include "tensor.h"
 
 /* Arb is the faster; where it cannot tell, the value may be exact (a tie has no finite precision at which a ball excludes it): MPFR
  * says so. 160 bits hold every exact quotient, root and small power of doubles, 4096 powers of 53-bit numbers up to 77. */
@@ -48,8 +48,8 @@ static void bracket_tier(kc__bracket *b, const kc_exact *op, const double x[2], 
   }
 }
 
-/* Bounds of y* - y: exact differences of the bracket's ends, rounded outward once. */
-static void difference(const kc__bracket *b, double y, double *dlo, double *dhi) {
+/* Exact differences of the bracket's ends, rounded outward once. */
+void kc__exact_difference(const kc__bracket *b, double y, double *dlo, double *dhi) {
   *dlo = -(double)INFINITY;
   *dhi = (double)INFINITY;
   if (!isfinite(y)) return;
@@ -90,7 +90,7 @@ kc_status kc_exact_refine(void *refiner, int64_t i, double y, int tier, double *
   kc__bracket b;
   kc__bracket_init(&b);
   kc_exact_value v = refine_point(r->op, x, tier - 1, &b);
-  difference(&b, y, dlo, dhi);
+  kc__exact_difference(&b, y, dlo, dhi);
   kc__bracket_clear(&b);
   kc_fpstate_set(saved);
   *lo = v.lo;

@@ -31,7 +31,8 @@ local function oracle_text(topic)
   local name = topic:match("^kc%.oracle%.([%w_]+)$") or topic:match("^oracle%.([%w_]+)$")
   for _, list in ipairs(name and { require("kc.core").oracles(), require("kc.exact").oracles() } or {}) do
     for _, row in ipairs(list) do
-      if row.name == name then return ("kc.oracle.%s: %s (inputs: %d)\n"):format(name, row.doc, row.arity) end
+      local inputs = row.least == row.most and ("%d"):format(row.least or row.arity) or ("%d to %d"):format(row.least, row.most)
+      if row.name == name then return ("kc.oracle.%s: %s (inputs: %s)\n"):format(name, row.doc, inputs) end
     end
   end
 end

@@ -9,47 +9,85 @@ Oracle.__index = Oracle
 Oracle.__name = "kc.oracle"
 Oracle.__metatable = false
 
--- Name -> {arity, doc, evaluate}. The exact ones need MPFR and Arb, which are loaded when the first of them is evaluated; so
--- their names are listed here and checked against the module by a test.
-local exact_arity = {
-  exp = 1, exp2 = 1, log = 1, log2 = 1, log1p = 1, expm1 = 1, tanh = 1, erf = 1, sigmoid = 1, gelu = 1, silu = 1, rsqrt = 1,
-  sqrt = 1, sin = 1, cos = 1, cbrt = 1, div = 2, pow = 2,
+-- The exact ones need MPFR and Arb, which are loaded when the first of them is evaluated; so the number of their inputs (least, most)
+-- is listed here and checked against the module by a test.
+local elementwise = { 1, 1 }
+local exact_inputs = {
+  exp = elementwise, exp2 = elementwise, log = elementwise, log2 = elementwise, log1p = elementwise, expm1 = elementwise,
+  tanh = elementwise, erf = elementwise, sigmoid = elementwise, gelu = elementwise, silu = elementwise, rsqrt = elementwise,
+  sqrt = elementwise, sin = elementwise, cos = elementwise, cbrt = elementwise, div = { 2, 2 }, pow = { 2, 2 },
 }
-local core_arity = {}
-for _, row in ipairs(core.oracles and core.oracles() or {}) do core_arity[row.name] = row.arity end
+local core_inputs = {}
+for _, row in ipairs(core.oracles and core.oracles() or {}) do core_inputs[row.name] = { row.arity, row.arity } end
+
+-- The parameters that an oracle reads; any other is refused.
+local reads = {
+  clamp = { "a", "b", "nan" }, max = { "nan" }, reduce_max = { "axis", "nan" }, argmax = { "axis", "nan", "tie" },
+}
 
 --- Names of all oracles, sorted.
 ---@return table names
 function M.names()
   local all = {}
-  for name in next, exact_arity do all[name] = true end -- sorted below
-  for name in next, core_arity do all[name] = true end -- sorted below
+  for name in next, exact_inputs do all[name] = true end -- sorted below
+  for name in next, core_inputs do all[name] = true end -- sorted below
   return words.keys(all)
 end
 
 --- Names of the oracles that kc.exact provides, sorted.
 ---@return table names
-function M.exact_names() return words.keys(exact_arity) end
+function M.exact_names() return words.keys(exact_inputs) end
 
-local function arity(name) return exact_arity[name] or core_arity[name] end
+--- Least and largest number of inputs of an oracle; nil for an unknown one.
+---@param name string
+---@return integer|nil least, integer|nil most
+function M.inputs(name)
+  local range = exact_inputs[name] or core_inputs[name]
+  if range then return range[1], range[2] end
+end
 
 --- True for an oracle description.
 function M.is(value)
   return type(value) == "table" and type(rawget(value, "operation")) == "string" and rawget(value, "arguments") ~= nil
 end
 
+local function check_params(name, params)
+  local known = reads[name] or {}
+  for _, key in ipairs(words.keys(params)) do
+    local found = false
+    for _, other in ipairs(known) do found = found or other == key end
+    if not found then
+      error(("kc.oracle.%s: it reads no parameter '%s'; %s"):format(name, tostring(key),
+        #known > 0 and words.hint(tostring(key), known) or "it has none"), 4)
+    end
+  end
+end
+
 local function describe(name, ...)
   local arguments, params = { ... }, {}
   if type(arguments[#arguments]) == "table" then params = table.remove(arguments) end
-  if #arguments ~= arity(name) then
-    error(("kc.oracle.%s: expected %d input names, got %d"):format(name, arity(name), #arguments), 3)
+  local least, most = M.inputs(name)
+  if #arguments < least or #arguments > most then
+    error(("kc.oracle.%s: expected %s input names, got %d"):format(name, least == most and least or least .. " to " .. most, #arguments), 3)
   end
   for i, argument in ipairs(arguments) do
     if type(argument) ~= "string" then
       error(("kc.oracle.%s: argument %d: expected an input's name, got %s"):format(name, i, words.show(argument)), 3)
     end
   end
+  check_params(name, params)
   return setmetatable({ operation = name, arguments = arguments, params = params }, Oracle)
+end
+
+-- A parameter may be the name of an input of one element.
+local function resolved(oracle, inputs)
+  local params = {}
+  for _, key in ipairs(words.keys(oracle.params)) do
+    local value = oracle.params[key]
+    local input = (key == "alpha" or key == "beta") and inputs[value]
+    params[key] = input and input[1] or value
+  end
+  return params
 end
 
 --- Evaluates a description over inputs.
@@ -59,8 +97,8 @@ end
 function M.evaluate(oracle, inputs)
   local buffers = {}
   for i, name in ipairs(oracle.arguments) do buffers[i] = inputs[name] end
-  local evaluate = exact_arity[oracle.operation] and require("kc.exact").oracle or core.oracle
-  local enclosure, message = evaluate(oracle.operation, buffers, oracle.params)
+  local evaluate = exact_inputs[oracle.operation] and require("kc.exact").oracle or core.oracle
+  local enclosure, message = evaluate(oracle.operation, buffers, resolved(oracle, inputs))
   if not enclosure then error(("oracle %s: %s"):format(oracle.operation, message), 0) end
   return enclosure
 end
@@ -74,7 +112,7 @@ end
 
 return setmetatable(M, {
   __index = function(_, name)
-    if arity(name) then return function(...) return describe(name, ...) end end
+    if M.inputs(name) then return function(...) return describe(name, ...) end end
     error(("no oracle called '%s'; %s"):format(tostring(name), words.hint(tostring(name), M.names())), 2)
   end,
 })

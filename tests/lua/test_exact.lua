@@ -28,7 +28,11 @@ local function up(x)
   return (string.unpack("<d", string.pack("<i8", x > 0 and bits + 1 or bits - 1)))
 end
 
+local elementwise = {}
 for _, row in ipairs(exact.oracles()) do
+  if row.elementwise then elementwise[#elementwise + 1] = { name = row.name, arity = row.least } end
+end
+for _, row in ipairs(elementwise) do
   local name, n = row.name, 400
   local x, y = kc.buffer("f32", n), kc.buffer("f32", n)
   x:fill(11, { kind = "log_uniform", a = -12, b = 6, c = positive[name] and 1 or 0 })
