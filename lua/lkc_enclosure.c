@@ -1,4 +1,5 @@
 /* lkc_enclosure.c - enclosures, the exact oracles of tier 1, and decisions as Lua sees them. */
+#include <math.h>
 #include <string.h>
 
 #include "lkc.h"
@@ -53,6 +54,31 @@ static int enclosure_at(lua_State *L) {
   lua_pushnumber(L, e->e.hi[i - 1]);
   push_classes(L, e->e.classes[i - 1]);
   return 3;
+}
+
+/*--- Upper bounds of the magnitudes as a buffer of f64: the worst case of a formula. Where the value may be NaN or infinite: +inf.
+--- @param shape table|nil list of sizes; one dimension when absent
+--- @return userdata|nil buffer
+--- @return string|nil message
+--- @return string|nil code
+function enclosure.upper(self, shape) end */
+static int enclosure_upper(lua_State *L) {
+  const kc_enclosure *e = &lkc_checkenclosure(L, 1)->e;
+  int64_t shape[KC_MAX_RANK] = {e->count}, count = 1;
+  int rank = lua_isnoneornil(L, 2) ? 1 : lkc_checkshape(L, 2, shape);
+  for (int d = 0; d < rank; d++) count *= shape[d];
+  luaL_argcheck(L, count == e->count, 2, "the shape does not fit the enclosure");
+  lkc_buffer *b = lkc_newbuffer(L);
+  kc_text err;
+  kc_status status = kc_buffer_create(&b->b, kc_format_find("f64"), rank, shape, 0, &err);
+  if (status != KC_OK) return lkc_result(L, status, &err);
+  double *out = kc_buffer_data(b->b);
+  for (int64_t i = 0; i < count; i++) {
+    bool open = !e->classes[i] || (e->classes[i] & (KC_NAN | KC_NINF | KC_PINF));
+    double lo = fabs(e->lo[i]), hi = fabs(e->hi[i]);
+    out[i] = open ? (double)INFINITY : lo > hi ? lo : hi;
+  }
+  return 1;
 }
 
 static int enclosure_len(lua_State *L) {
@@ -288,7 +314,7 @@ static int decide(lua_State *L) {
   return 1;
 }
 
-static const luaL_Reg methods[] = {{"at", enclosure_at}, {"close", enclosure_close}, {NULL, NULL}};
+static const luaL_Reg methods[] = {{"at", enclosure_at}, {"upper", enclosure_upper}, {"close", enclosure_close}, {NULL, NULL}};
 static const luaL_Reg metamethods[] = {{"__len", enclosure_len}, {"__tostring", enclosure_tostring}, {NULL, NULL}};
 static const luaL_Reg functions[] = {
     {"enclosure", enclosure_by_hand}, {"oracles", list_oracles}, {"oracle", run_oracle}, {"decide", decide}, {NULL, NULL}};

@@ -137,5 +137,6 @@ __attribute__((visibility("default"))) int luaopen_kc_exact(lua_State *L) {
   luaL_checkversion(L);
   luaL_newlib(L, functions);
   lkc_open_real(L);
+  lkc_open_expression(L);
   return 1;
 }

@@ -98,6 +98,15 @@ static int apply_unary(lua_State *L, unary_fn f) {
   return 1;
 }
 
+/* real OP value: a value that has the operation itself (a traced one) takes it. */
+static bool delegate(lua_State *L, const char *event) {
+  if (!lua_istable(L, 2) || luaL_getmetafield(L, 2, event) == LUA_TNIL) return false;
+  lua_insert(L, 1);
+  lua_settop(L, 3);
+  lua_call(L, 2, 1);
+  return true;
+}
+
 static int apply_binary(lua_State *L, binary_fn f) {
   bool real1 = luaL_testudata(L, 1, LKC_REAL) != NULL, real2 = luaL_testudata(L, 2, LKC_REAL) != NULL;
   mpfr_ptr x = operand(L, 1), y = operand(L, 2);
@@ -334,15 +343,19 @@ static int real_const(lua_State *L) {
 /* ---- operators ------------------------------------------------------------------------------------------------------------- */
 
 static int meta_add(lua_State *L) {
+  if (delegate(L, "__add")) return 1;
   return apply_binary(L, mpfr_add);
 }
 static int meta_sub(lua_State *L) {
+  if (delegate(L, "__sub")) return 1;
   return apply_binary(L, mpfr_sub);
 }
 static int meta_mul(lua_State *L) {
+  if (delegate(L, "__mul")) return 1;
   return apply_binary(L, mpfr_mul);
 }
 static int meta_div(lua_State *L) {
+  if (delegate(L, "__div")) return 1;
   return apply_binary(L, mpfr_div);
 }
 static int meta_pow(lua_State *L) {

@@ -18,8 +18,24 @@ static void saturate(arb_t x, slong limit) {
   arf_clear(nearest);
 }
 
-/* 2^x = 2^n e^(f log 2) with n = floor(x): an integer x gives an exact result. */
+/* 2^x = e^(x log 2): the exponent's bits are lost to the fraction. */
+static void exp2_of_ball(arb_t r, const arb_t x, slong precision) {
+  arb_t log2;
+  arb_init(log2);
+  slong more = arf_abs_bound_lt_2exp_si(arb_midref(x));
+  more = precision + 8 + (more > 0 ? more : 0);
+  arb_const_log2(log2, more);
+  arb_mul(r, x, log2, more);
+  arb_exp(r, r, precision);
+  arb_clear(log2);
+}
+
+/* At a point 2^x = 2^n e^(f log 2) with n = floor(x): an integer x gives an exact result. */
 void kc__ball_exp2(arb_t r, const arb_t x, slong precision) {
+  if (!arb_is_exact(x)) {
+    exp2_of_ball(r, x, precision);
+    return;
+  }
   arf_t n;
   fmpz_t e;
   arf_init(n);
@@ -74,7 +90,24 @@ void kc__ball_gelu(arb_t r, const arb_t x, slong precision) {
   arb_clear(t);
 }
 
+/* A ball about zero: the largest magnitude on both sides. */
+static void cbrt_about_zero(arb_t r, const arb_t x, slong precision) {
+  arf_t most;
+  arf_init(most);
+  arb_get_abs_ubound_arf(most, x, precision);
+  arb_set_arf(r, most);
+  arb_root_ui(r, r, 3, precision);
+  arb_get_abs_ubound_arf(most, r, precision);
+  arb_zero(r);
+  arb_add_error_arf(r, most);
+  arf_clear(most);
+}
+
 void kc__ball_cbrt(arb_t r, const arb_t x, slong precision) {
+  if (arb_contains_zero(x) && !arb_is_zero(x)) {
+    cbrt_about_zero(r, x, precision);
+    return;
+  }
   bool negative = arf_sgn(arb_midref(x)) < 0;
   arb_abs(r, x);
   arb_root_ui(r, r, 3, precision);

@@ -46,7 +46,8 @@ struct kc_exact {
   /* Arguments beyond +-limit give the doubles that +-limit gives (0: no limit). Keeps huge exponents away from the engines. */
   double limit;
   uint8_t bounds;
-  bool algebraic; /* results are often exact: MPFR first, whose ternary value tells */
+  bool points_only; /* ball1 takes exact arguments only, or saturates: not for expressions */
+  bool algebraic;   /* results are often exact: MPFR first, whose ternary value tells */
   kc__ball1_fn ball1;
   kc__ball2_fn ball2;
   kc__real1_fn real1; /* NULL where MPFR lacks the function: Arb answers instead */

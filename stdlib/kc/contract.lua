@@ -141,10 +141,18 @@ function checks.tolerance(c, report)
   return c.tolerance
 end
 
+-- A function is an expression.
+local function traced(report, fn)
+  local ok, made = pcall(oracle.expression, fn)
+  if not ok then report(tostring(made)) end
+  return made
+end
+
 -- One oracle for the only output, or a table output name -> oracle.
 function checks.oracle(c, report, built)
   local by_output = c.oracle
   local outputs = built.scope.outputs
+  if type(by_output) == "function" then by_output = traced(report, by_output) end
   if oracle.is(by_output) then
     if #outputs ~= 1 then report(("one oracle for %d outputs; expected a table output name -> oracle"):format(#outputs)) end
     by_output = { [outputs[1].name] = by_output }
@@ -227,7 +235,7 @@ local function check_keys(given, where)
     for _, clause in ipairs(M.clauses) do known = known or clause == key end
     if not known then fail(where, tostring(key), ("unknown clause; %s"):format(words.hint(tostring(key), M.clauses))) end
   end
-  local functions = { precondition = true, postcondition = true }
+  local functions = { precondition = true, postcondition = true, oracle = type(given.oracle) == "function" }
   for _, clause in ipairs(M.clauses) do
     if given[clause] == nil then
       fail(where, nil, ("clause '%s' is missing; a contract has the clauses %s"):format(clause, table.concat(M.clauses, ", ")))

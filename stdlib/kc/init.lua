@@ -18,6 +18,18 @@ local origin = {
   classify = { "numbers", "classify" }, ulp = { "numbers", "ulp" }, ulp_at = { "numbers", "ulp_at" },
   next = { "numbers", "next" }, buffer = { "numbers", "buffer" }, metric = { "numbers", "metric" },
   metrics = { "numbers", "metrics" }, real = { "numbers", "real" }, reals = { "numbers", "reals" },
+  constant = { "expression", "constant" }, ratio = { "expression", "ratio" }, static = { "expression", "static" },
+  exp = { "expression", "exp" }, exp2 = { "expression", "exp2" }, expm1 = { "expression", "expm1" }, log = { "expression", "log" },
+  log2 = { "expression", "log2" }, log1p = { "expression", "log1p" }, tanh = { "expression", "tanh" }, erf = { "expression", "erf" },
+  sqrt = { "expression", "sqrt" }, rsqrt = { "expression", "rsqrt" }, sin = { "expression", "sin" }, cos = { "expression", "cos" },
+  cbrt = { "expression", "cbrt" }, abs = { "expression", "abs" }, floor = { "expression", "floor" },
+  sigmoid = { "expression", "sigmoid" }, silu = { "expression", "silu" }, gelu = { "expression", "gelu" },
+  lt = { "expression", "lt" }, le = { "expression", "le" }, gt = { "expression", "gt" }, ge = { "expression", "ge" },
+  eq = { "expression", "eq" }, ne = { "expression", "ne" }, max = { "expression", "max" }, min = { "expression", "min" },
+  where = { "expression", "where" }, isnan = { "expression", "isnan" }, isinf = { "expression", "isinf" },
+  sum = { "expression", "sum" }, mean = { "expression", "mean" }, reduce_max = { "expression", "reduce_max" },
+  reduce_min = { "expression", "reduce_min" }, cumsum = { "expression", "cumsum" }, size = { "expression", "size" },
+  matmul = { "expression", "matmul" }, transpose = { "expression", "transpose" },
   help = { "help", "help" }, version = { "core", "version" },
 }
 

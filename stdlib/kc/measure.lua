@@ -45,10 +45,10 @@ local function draw(contract, spec, options)
   return nil, ("the precondition says %s of every draw: %s"):format(last.answer, last.text)
 end
 
-local function references(contract, inputs)
+local function references(contract, inputs, sizes)
   local refs = {}
   for _, output in ipairs(contract.scope.outputs) do
-    refs[output.name] = oracle.evaluate(contract.oracle[output.name], inputs)
+    refs[output.name] = oracle.evaluate(contract.oracle[output.name], inputs, scope.shape(output, sizes))
   end
   return refs
 end
@@ -200,7 +200,7 @@ local function run(candidate, spec, options, record, ready, outputs)
   record.evidence = inspect(outputs, launch) or unwritten(candidate, ready.inputs, outputs, spec, options, which)
   -- The reference is made after the candidate has run, and in another process: there is nothing stale to find.
   local x = by_name(ready.inputs)
-  ready.references = ready.references or references(contract, x)
+  ready.references = ready.references or references(contract, x, spec.sizes)
   judge(contract, record, x, y, ready, options.limit, outputs)
   if options.keep then
     record.outputs, record.inputs = y, x

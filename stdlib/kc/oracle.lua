@@ -90,11 +90,37 @@ local function resolved(oracle, inputs)
   return params
 end
 
+--- An oracle written as a Lua function of the inputs, x.NAME; it is traced once (spec/oracles.md, "Expressions").
+---@param fn function
+---@param options table|nil {special = {{input name, class, value}, ...}}
+---@return table oracle
+function M.expression(fn, options)
+  local expression = require("kc.expression").trace(fn, options)
+  return setmetatable({ operation = "expression", arguments = expression.names, params = {}, expression = expression }, Oracle)
+end
+
+-- Shapes agree when they do without the dimensions of size 1, which reductions leave behind.
+local function shown_shape(shape)
+  local sizes = {}
+  for _, n in ipairs(shape) do if n ~= 1 then sizes[#sizes + 1] = ("%d"):format(n) end end
+  return "[" .. table.concat(sizes, ",") .. "]"
+end
+
+local function evaluate_expression(oracle, inputs, shape)
+  local enclosure, got = oracle.expression:evaluate(inputs)
+  if shape and shown_shape(shape) ~= shown_shape(got) then
+    error(("the oracle gives shape %s (sizes of 1 left out), the output has %s"):format(shown_shape(got), shown_shape(shape)), 0)
+  end
+  return enclosure
+end
+
 --- Evaluates a description over inputs.
 ---@param oracle table description
 ---@param inputs table input name -> buffer
+---@param shape table|nil of the output, checked against an expression's
 ---@return userdata enclosure
-function M.evaluate(oracle, inputs)
+function M.evaluate(oracle, inputs, shape)
+  if oracle.expression then return evaluate_expression(oracle, inputs, shape) end
   local buffers = {}
   for i, name in ipairs(oracle.arguments) do buffers[i] = inputs[name] end
   local evaluate = exact_inputs[oracle.operation] and require("kc.exact").oracle or core.oracle
@@ -103,7 +129,16 @@ function M.evaluate(oracle, inputs)
   return enclosure
 end
 
+--- The same sum or product over absolute values: the S1 of error bounds.
+---@return table oracle
+function Oracle:magnitude()
+  local params = { magnitude = true }
+  for _, key in ipairs(words.keys(self.params)) do params[key] = self.params[key] end
+  return setmetatable({ operation = self.operation, arguments = self.arguments, params = params }, Oracle)
+end
+
 function Oracle:__tostring()
+  if self.expression then return tostring(self.expression) end
   local parts = {}
   for i, name in ipairs(self.arguments) do parts[i] = name end
   for _, key in ipairs(words.keys(self.params)) do parts[#parts + 1] = ("%s=%s"):format(key, tostring(self.params[key])) end

@@ -43,11 +43,10 @@ local rules = {
   lua = function(name, path)
     if mentions(device_headers, name) then return "lua includes a device header" end
     if home[name] == "devices" and not path:match("_main%.c$") then return "only the programs may include headers of devices" end
-    local exact = path:match("lkc_exact%.c$") or path:match("lkc_real%.c$")
+    local exact = path:match("lkc_exact%.c$") or path:match("lkc_real%.c$") or path:match("lkc_expression%.c$")
+    local public = name == "kc.h" or name == "kc_driver.h" or (exact and (name == "exact.h" or name == "expression.h"))
     if mentions(exact_headers, name) and not exact then return "only kc.exact may include MPFR" end
-    if home[name] == "host" and name ~= "kc.h" and name ~= "kc_driver.h" and not (exact and name == "exact.h") then
-      return "lua includes an internal header of host"
-    end
+    if home[name] == "host" and not public then return "lua includes an internal header of host" end
   end,
 }
 

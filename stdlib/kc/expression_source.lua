@@ -1,0 +1,167 @@
+---@module kc.expression_source
+-- What tracing cannot see: Lua decides `and`, `or`, `not`, `if` and comparisons with numbers before a metamethod could tell. So the
+-- source of a traced function is read for them, and the function is run on plain numbers and compared with its own trace.
+local M = {}
+
+-- ---- reading the source ---------------------------------------------------------------------------------------------------
+
+local function lines_of(info)
+  local text
+  if info.source:sub(1, 1) == "@" then
+    local file = io.open(info.source:sub(2), "r")
+    if not file then return nil end
+    text = file:read("a")
+    file:close()
+  elseif info.source:sub(1, 1) ~= "=" then
+    text = info.source
+  end
+  if not text then return nil end
+  local lines, number = {}, 0
+  for line in (text .. "\n"):gmatch("(.-)\n") do
+    number = number + 1
+    if number >= info.linedefined and number <= info.lastlinedefined then lines[#lines + 1] = line end
+  end
+  return table.concat(lines, "\n")
+end
+
+-- Patterns tried in order at each position; those without a name are skipped.
+local lexicon = {
+  { "^%s+" }, { "^%-%-%[(=*)%[.-%]%1%]" }, { "^%-%-[^\n]*" }, { "^%[(=*)%[.-%]%1%]" },
+  { "^\"[^\"\\\n]*\"" }, { "^'[^'\\\n]*'" },
+  { "^[%a_][%w_]*", "word" }, { "^0[xX][%x.pP+-]+" }, { "^[%d][%w.]*" }, { "^[=~]=", "comparison" }, { "^[<>]=?" }, { "^.", "sign" },
+}
+
+-- A string with escapes is walked by hand: a backslash takes the next character along.
+local function skip_string(text, at)
+  local quote = text:sub(at, at)
+  if quote ~= "\"" and quote ~= "'" then return nil end
+  local i = at + 1
+  while i <= #text and text:sub(i, i) ~= quote do i = i + (text:sub(i, i) == "\\" and 2 or 1) end
+  return i + 1
+end
+
+local function tokens_of(text)
+  local list, at, line = {}, 1, 0
+  while at <= #text do
+    local stop, kind = skip_string(text, at), nil
+    for _, row in ipairs(stop and {} or lexicon) do
+      local _, last = text:find(row[1], at)
+      if last then
+        stop, kind = last + 1, row[2]
+        break
+      end
+    end
+    local piece = text:sub(at, stop - 1)
+    if kind then list[#list + 1] = { kind = kind, text = piece, line = line } end
+    line = line + select(2, piece:gsub("\n", ""))
+    at = stop
+  end
+  return list
+end
+
+local opens = { ["function"] = true, ["if"] = true, ["do"] = true, ["repeat"] = true }
+
+-- The tokens of the function's own body: several functions on its first line cannot be told apart, then all of them are read.
+local function body_of(tokens)
+  local first
+  for i, token in ipairs(tokens) do
+    if token.text == "function" and token.line == 0 then
+      if first then return tokens end
+      local depth, last = 0, nil
+      for j = i, #tokens do
+        if opens[tokens[j].text] then depth = depth + 1 end
+        if tokens[j].text == "end" or tokens[j].text == "until" then depth = depth - 1 end
+        if depth == 0 then
+          last = j
+          break
+        end
+      end
+      first = { i, last or #tokens }
+    end
+  end
+  if not first then return tokens end
+  return table.move(tokens, first[1], first[2], 1, {})
+end
+
+-- Index after the closing parenthesis of kc.static( ... ), or nil when it does not begin at i.
+local function after_static(tokens, i)
+  if tokens[i] and tokens[i].text == "kc" and tokens[i + 1] and tokens[i + 1].text == "." then i = i + 2 end
+  if not (tokens[i] and tokens[i].text == "static" and tokens[i + 1] and tokens[i + 1].text == "(") then return nil end
+  local depth = 0
+  for j = i + 1, #tokens do
+    if tokens[j].text == "(" then depth = depth + 1 end
+    if tokens[j].text == ")" then depth = depth - 1 end
+    if depth == 0 then return j + 1 end
+  end
+end
+
+local advice = {
+  ["and"] = "use kc.where", ["or"] = "use kc.where", ["not"] = "use kc.where or 1 - x", ["if"] = "use kc.where",
+  ["elseif"] = "use kc.where", ["while"] = "use kc.where", ["until"] = "use kc.where", ["=="] = "use kc.eq", ["~="] = "use kc.ne",
+}
+local decides = { ["if"] = true, ["elseif"] = true, ["while"] = true, ["until"] = true }
+
+--- Raises when the source of a function that is to be traced contains what Lua would decide by itself: and, or, not, if, while,
+--- until, ==, ~=. What stands inside kc.static(...) is exempt; a function whose source cannot be read is refused.
+---@param fn function
+function M.check(fn)
+  if type(fn) ~= "function" then error("expected a function of the inputs, got " .. require("kc.words").show(fn), 3) end
+  local info = debug.getinfo(fn, "S")
+  local text = lines_of(info)
+  if not text then error("the function's source cannot be read, so it cannot be traced", 3) end
+  local tokens, i = body_of(tokens_of(text)), 1
+  while i <= #tokens do
+    local token = tokens[i]
+    local skip = after_static(tokens, i) or (decides[token.text] and after_static(tokens, i + 1))
+    if skip then
+      i = skip
+    elseif advice[token.text] and (token.kind == "word" or token.kind == "comparison") then
+      error(("%s:%d: '%s' in an expression is decided by Lua, which sees only that a traced value is there; %s, or kc.static(...) for "
+        .. "what is known beforehand"):format(info.short_src, info.linedefined + token.line, token.text, advice[token.text]), 0)
+    else
+      i = i + 1
+    end
+  end
+end
+
+-- ---- running it on plain numbers ------------------------------------------------------------------------------------------
+
+-- Points at which a function that secretly branches is likely to differ, and a few without meaning.
+local points = { 0.0, 1.0, -1.0, 0.5, 2.0, -3.0, 0.8173, -1.3391, 5.25, 17.0 }
+
+local function one_element(x) return require("kc.numbers").buffer("f64", { 1 }, { x }) end
+
+local function agree(plain, lo, hi, class)
+  if plain ~= plain then return class == "nan" end
+  if plain == math.huge or plain == -math.huge then return class == (plain > 0 and "+inf" or "-inf") or math.max(-lo, hi) > 1e300 end
+  local slack = 1e-6 * (1 + math.max(math.abs(lo), math.abs(hi)))
+  return class ~= "nan" and plain >= lo - slack and plain <= hi + slack
+end
+
+--- Compares a traced function with itself on plain numbers, and raises where they differ: then something in it depends on values in a
+--- way that the trace does not hold.
+---@param expression table
+function M.compare(expression)
+  local own = expression:own_part()
+  for k = 1, #points do
+    local values, buffers = {}, {}
+    for i, name in ipairs(expression.names) do
+      values[name] = points[(k + 3 * (i - 1) - 1) % #points + 1]
+      buffers[name] = one_element(values[name])
+    end
+    local ok, plain = pcall(expression.plain, expression, values)
+    if not ok then error("the function cannot be run on plain numbers: " .. tostring(plain), 0) end
+    local defined, enclosure = pcall(own.evaluate, own, buffers)
+    if defined and type(plain) == "number" then
+      local lo, hi, classes = enclosure:at(1)
+      if #classes == 1 and not agree(plain, lo, hi, classes[1]) then
+        local shown = {}
+        for i, name in ipairs(expression.names) do shown[i] = ("%s = %g"):format(name, values[name]) end
+        error(("the function and its trace differ at %s: %.17g against [%.17g, %.17g]; it depends on values in a way that Lua decides")
+          :format(table.concat(shown, ", "), plain, lo, hi), 0)
+      end
+    end
+  end
+end
+
+return M
