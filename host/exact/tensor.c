@@ -6,6 +6,7 @@
 enum { END_BITS = 8192 };
 
 static const kc_tensor_oracle *const oracles[] = {
+    &kc__oracle_matmul,
     NULL,
 };
 

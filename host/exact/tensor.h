@@ -4,6 +4,8 @@
 
 #include "operation.h"
 
+extern const kc_tensor_oracle kc__oracle_matmul;
+
 /* Bounds, classes and the signed difference y* - y of one exact value that is known to lie in a bracket: what a kc_refine_fn
  * writes. An output y that is NaN gives the difference [-inf, inf]. */
 void kc__exact_difference(const kc__bracket *b, double y, double *dlo, double *dhi);

@@ -16,6 +16,7 @@ local exact_inputs = {
   exp = elementwise, exp2 = elementwise, log = elementwise, log2 = elementwise, log1p = elementwise, expm1 = elementwise,
   tanh = elementwise, erf = elementwise, sigmoid = elementwise, gelu = elementwise, silu = elementwise, rsqrt = elementwise,
   sqrt = elementwise, sin = elementwise, cos = elementwise, cbrt = elementwise, div = { 2, 2 }, pow = { 2, 2 },
+  matmul = { 2, 3 },
 }
 local core_inputs = {}
 for _, row in ipairs(core.oracles and core.oracles() or {}) do core_inputs[row.name] = { row.arity, row.arity } end
@@ -23,6 +24,7 @@ for _, row in ipairs(core.oracles and core.oracles() or {}) do core_inputs[row.n
 -- The parameters that an oracle reads; any other is refused.
 local reads = {
   clamp = { "a", "b", "nan" }, max = { "nan" }, reduce_max = { "axis", "nan" }, argmax = { "axis", "nan", "tie" },
+  matmul = { "alpha", "beta", "transpose_a", "transpose_b", "magnitude" },
 }
 
 --- Names of all oracles, sorted.
