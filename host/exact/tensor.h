@@ -12,4 +12,8 @@ void kc__exact_difference(const kc__bracket *b, double y, double *dlo, double *d
 /* The bracket of a ball: its lower and upper end, exactly. */
 void kc__bracket_of_ball(kc__bracket *b, const arb_t x);
 
+/* Rows of the table. */
+extern const kc_tensor_oracle kc__oracle_sum, kc__oracle_mean, kc__oracle_dot, kc__oracle_cumsum, kc__oracle_softmax,
+    kc__oracle_log_softmax, kc__oracle_logsumexp, kc__oracle_variance, kc__oracle_layernorm, kc__oracle_rmsnorm;
+
 #endif

@@ -17,6 +17,8 @@ local exact_inputs = {
   tanh = elementwise, erf = elementwise, sigmoid = elementwise, gelu = elementwise, silu = elementwise, rsqrt = elementwise,
   sqrt = elementwise, sin = elementwise, cos = elementwise, cbrt = elementwise, div = { 2, 2 }, pow = { 2, 2 },
   matmul = { 2, 3 },
+  sum = { 1, 1 }, mean = { 1, 1 }, dot = { 2, 2 }, cumsum = { 1, 1 }, softmax = { 1, 1 }, log_softmax = { 1, 1 }, logsumexp = { 1, 1 },
+  variance = { 1, 1 }, layernorm = { 1, 3 }, rmsnorm = { 1, 2 },
 }
 local core_inputs = {}
 for _, row in ipairs(core.oracles and core.oracles() or {}) do core_inputs[row.name] = { row.arity, row.arity } end
@@ -25,6 +27,9 @@ for _, row in ipairs(core.oracles and core.oracles() or {}) do core_inputs[row.n
 local reads = {
   clamp = { "a", "b", "nan" }, max = { "nan" }, reduce_max = { "axis", "nan" }, argmax = { "axis", "nan", "tie" },
   matmul = { "alpha", "beta", "transpose_a", "transpose_b", "magnitude" },
+  sum = { "axis", "magnitude" }, mean = { "axis", "magnitude" }, dot = { "axis", "magnitude" }, cumsum = { "axis", "magnitude" },
+  softmax = { "axis" }, log_softmax = { "axis" }, logsumexp = { "axis" }, variance = { "axis", "ddof" },
+  layernorm = { "axis", "epsilon" }, rmsnorm = { "axis", "epsilon" },
 }
 
 --- Names of all oracles, sorted.
