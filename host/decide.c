@@ -59,6 +59,15 @@ static void add_worst(kc_decision *d, int64_t i, const kc_element_decision *e, k
   d->worst_ratio_hi = e->ratio_hi;
   d->worst_lo = value.lo;
   d->worst_hi = value.hi;
+  d->worst_error = e->error_hi;
+  d->worst_allowed = e->allowed;
+}
+
+/* Errors of inadmissible classes have no size. */
+static void add_scaled(kc_decision *d, const kc_tolerance *t, int64_t i, const kc_element_decision *e) {
+  if (!t->scale || e->cls == KC_NO || e->error_hi == 0) return;
+  double scaled = kc__div_up(e->error_hi, t->scale[i]);
+  if (scaled > d->worst_scaled) d->worst_scaled = scaled;
 }
 
 static void add_element(kc_decision *d, int64_t i, kc_class found, const kc__exact *x, const kc_element_decision *e) {
@@ -82,10 +91,14 @@ static void merge(kc_decision *d, const kc_decision *from) {
   for (size_t k = 0; k < sizeof terms / sizeof *terms; k++) *sums[k] += terms[k];
   for (int k = 0; k < 66; k++) d->histogram[k] += from->histogram[k];
   for (int k = 0; k < 49; k++) d->confusion[k / 7][k % 7] += from->confusion[k / 7][k % 7];
+  if (from->worst_scaled > d->worst_scaled) d->worst_scaled = from->worst_scaled;
   d->first_class_no = earlier(d->first_class_no, from->first_class_no);
   d->first_value_no = earlier(d->first_value_no, from->first_value_no);
   if (from->worst < 0) return;
-  kc_element_decision e = {.ratio_lo = from->worst_ratio_lo, .ratio_hi = from->worst_ratio_hi};
+  kc_element_decision e = {.ratio_lo = from->worst_ratio_lo,
+                           .ratio_hi = from->worst_ratio_hi,
+                           .error_hi = from->worst_error,
+                           .allowed = from->worst_allowed};
   add_worst(d, from->worst, &e, (kc__bounds){from->worst_lo, from->worst_hi});
 }
 
@@ -106,6 +119,7 @@ static void decide_block(const job *j, kc_decision *d, int64_t first, int n) {
       j->open[i] = 1;
     } else {
       add_element(d, i, found, &x, &e);
+      add_scaled(d, j->t, i, &e);
     }
   }
 }
@@ -160,6 +174,7 @@ static kc_status refine_element(const job *j, int64_t i, kc_refine_fn refine, vo
   }
   d->refined++;
   add_element(d, i, found, &x, &e);
+  add_scaled(d, j->t, i, &e);
   return KC_OK;
 }
 

@@ -156,7 +156,8 @@ static void judge_zero(const element *e, kc_truth value, agreement *cls, agreeme
 /* The alternative that the exact value is finite, zero included. */
 static void judge_finite(const element *e, agreement *cls, agreement *val) {
   if (!(e->classes & (FINITES | ZEROS))) return;
-  kc_truth value = e->found == KC_NAN ? KC_NO : within(e->error, e->allowed);
+  bool nothing_claimed = e->t->kind == KC_TOL_GIVEN && e->allowed.lo == KC__INF;
+  kc_truth value = nothing_claimed ? KC_YES : e->found == KC_NAN ? KC_NO : within(e->error, e->allowed);
   if (e->found & (KC_NINF | KC_PINF) && e->t->kind == KC_TOL_EXACT) value = KC_NO;
   value = either(value, e->inadmissible);
   if (e->found & ZEROS) {
@@ -177,9 +178,10 @@ static bool is_vacuous(const element *e) {
 static void set_ratio(kc_element_decision *d, const element *e, bool by_tolerance) {
   d->error_lo = e->error.lo;
   d->error_hi = e->error.hi;
+  d->allowed = e->allowed.lo;
   if (d->cls == KC_NO) {
     d->ratio_lo = d->ratio_hi = KC__INF;
-  } else if (by_tolerance) {
+  } else if (by_tolerance && e->allowed.lo < KC__INF) {
     d->ratio_lo = kc__div_down(e->error.lo, e->allowed.hi);
     d->ratio_hi = kc__div_up(e->error.hi, e->allowed.lo);
   } else if (d->value != KC_YES) {

@@ -310,7 +310,8 @@ typedef struct kc_tolerance {
   uint8_t kind;      /* kc_tol_kind */
   uint8_t denormals; /* kc_denormals */
   double value;
-  const double *allowed; /* KC_TOL_GIVEN: one per element */
+  const double *allowed; /* KC_TOL_GIVEN: one per element; +inf where nothing is claimed: then every result is admissible */
+  const double *scale;   /* NULL, or one per element: what errors are measured in, beside the tolerance */
 } kc_tolerance;
 
 typedef enum kc_truth { KC_NO = -1, KC_UNKNOWN = 0, KC_YES = 1 } kc_truth;
@@ -322,6 +323,7 @@ typedef struct kc_element_decision {
   bool vacuous;              /* the tolerance would accept zero here although the exact value is not zero */
   double ratio_lo, ratio_hi; /* enclosure of error / allowed: 0 when exact, inf when allowed is 0 and the error is not */
   double error_lo, error_hi; /* enclosure of |y - y*| */
+  double allowed;            /* the smallest that the tolerance can be here */
 } kc_element_decision;
 
 /** Refines element i: writes bounds of the exact value y* and, more tightly, of the signed difference y* - y (outward-rounded
@@ -361,6 +363,9 @@ typedef struct kc_decision {
   int64_t worst;          /* index of the largest ratio_lo among admissible classes */
   double worst_ratio_lo, worst_ratio_hi;
   double worst_lo, worst_hi; /* enclosure of the exact value there */
+  double worst_error;        /* |y - y*| there, from above */
+  double worst_allowed;      /* what the tolerance allows there */
+  double worst_scaled;       /* largest error / scale, from above; 0 without scale */
   int64_t confusion[7][7];   /* [class expected][class found] by bit number; where several are expected: the one found, if it is
                                among them, else the lowest; index sets and unknown classes are left out */
   int64_t histogram[66];     /* of ratio_hi where the class is not inadmissible: [0] exact zero, [k] in (2^(k-34), 2^(k-33)],

@@ -264,21 +264,24 @@ static void push_decision(lua_State *L, const kc_decision *d) {
   lkc_setnumber(L, "worst_ratio_hi", d->worst_ratio_hi);
   lkc_setnumber(L, "worst_lo", d->worst_lo);
   lkc_setnumber(L, "worst_hi", d->worst_hi);
+  lkc_setnumber(L, "worst_error", d->worst_error);
+  lkc_setnumber(L, "worst_allowed", d->worst_allowed);
+  lkc_setnumber(L, "worst_scaled", d->worst_scaled);
   push_confusion(L, d);
   lua_setfield(L, -2, "confusion");
   push_histogram(L, d->histogram, (int)(sizeof d->histogram / sizeof *d->histogram));
   lua_setfield(L, -2, "histogram");
 }
 
-/* The buffer of allowed errors in field `allowed`, of format f64 and as long as y; NULL when absent. */
-static const double *read_allowed(lua_State *L, int table, const kc_buffer *y) {
-  if (lua_getfield(L, table, "allowed") == LUA_TNIL) {
+/* The buffer in a field, of format f64 and as long as y; NULL when absent. */
+static const double *read_doubles(lua_State *L, int table, const char *field, const kc_buffer *y) {
+  if (lua_getfield(L, table, field) == LUA_TNIL) {
     lua_pop(L, 1);
     return NULL;
   }
   const kc_buffer *allowed = lkc_checkbuffer(L, -1);
   if (strcmp(kc_buffer_format(allowed)->name, "f64") != 0 || kc_buffer_count(allowed) != kc_buffer_count(y))
-    luaL_error(L, "field 'allowed': expected an f64 buffer with as many elements as the output");
+    luaL_error(L, "field '%s': expected an f64 buffer with as many elements as the output", field);
   lua_pop(L, 1); /* the table holds it */
   return kc_buffer_cdata(allowed);
 }
@@ -288,9 +291,10 @@ static const double *read_allowed(lua_State *L, int table, const kc_buffer *y) {
 --- @param y userdata buffer
 --- @param enclosure userdata
 --- @param tolerance table {kind = "exact"|"ulp"|"abs"|"rel"|"given", value = number, denormals = "preserve"|"flush",
----   allowed = f64 buffer for "given"}
+---   allowed = f64 buffer for "given", scale = f64 buffer|nil: what errors are measured in beside the tolerance}
 --- @return table|nil decision {count, class_yes, class_no, class_unknown, value_yes, value_no, value_unknown, vacuous, zeros, refined,
----   first_class_no, first_value_no, worst, worst_ratio_lo, worst_ratio_hi, worst_lo, worst_hi, confusion = {expected = {found = n}},
+---   first_class_no, first_value_no, worst, worst_ratio_lo, worst_ratio_hi, worst_lo, worst_hi, worst_error, worst_allowed,
+---   worst_scaled (largest error / scale), confusion = {expected = {found = n}},
 ---   histogram = {66 counts of error / allowed: zero, then (2^(k-34), 2^(k-33)]}}
 --- @return string|nil message
 --- @return string|nil code
@@ -304,7 +308,8 @@ static int decide(lua_State *L) {
   kc_tolerance t = {.kind = lkc_fieldword(L, 3, "kind", kinds),
                     .denormals = lkc_fieldword(L, 3, "denormals", denormals),
                     .value = lkc_fieldnumber(L, 3, "value", 0),
-                    .allowed = read_allowed(L, 3, y)};
+                    .allowed = read_doubles(L, 3, "allowed", y),
+                    .scale = read_doubles(L, 3, "scale", y)};
   if (t.kind == KC_TOL_GIVEN && !t.allowed) return luaL_error(L, "field 'allowed': needed for the kind 'given'");
   kc_decision d;
   kc_text err;

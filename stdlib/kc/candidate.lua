@@ -68,6 +68,13 @@ function M.new(loaded, implementation, options)
                         client = implementation.kind ~= "vacuous" and client.new(options) or nil }, Candidate)
 end
 
+--- Another implementation against the same contract on the same device, in a runner of its own.
+---@param implementation table
+---@return table candidate
+function Candidate:another(implementation)
+  return M.new(self.loaded, implementation, { device = self.device, verbose = self.verbose })
+end
+
 --- Builds the kernel, once.
 ---@param timeout number seconds
 ---@return boolean|nil ok, table|nil failure {kind=, text=, log=}

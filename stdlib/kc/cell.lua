@@ -28,7 +28,9 @@ local function signature_text(contract, m, seconds)
   local ok, answer = pcall(limits.call, seconds, contract.path .. ": signature", signature.test, m)
   if not ok then return nil, ("the signature's test raised: %s"):format(answer) end
   local recognised = answer == true or type(answer) == "table" and answer.answer == "yes"
-  return recognised and signature.pattern or "not the declared signature"
+  if not recognised then return "not the declared signature" end
+  local said = type(answer) == "table" and answer.text
+  return said and ("%s: %s"):format(signature.pattern, said) or signature.pattern
 end
 
 local function whole(contract, m, complete)
@@ -37,10 +39,12 @@ local function whole(contract, m, complete)
     worst = verdict.worse(worst, verdict.new("unknown", "the budget ends before the stated number of samples"))
   end
   if m.judged == 0 then worst = verdict.worse(worst, verdict.new("unknown", "nothing was judged")) end
-  local share = m.judged > 0 and m.vacuous / m.judged or 0
-  if share > contract.protocol.vacuous then
-    worst = verdict.worse(worst, verdict.new("unknown",
-      ("zero would pass on %.1f %% of the elements, above the stated %.1f %%"):format(100 * share, 100 * contract.protocol.vacuous)))
+  for _, part in ipairs(m:parts()) do
+    local share = part.judged > 0 and part.vacuous / part.judged or 0
+    if share > contract.protocol.vacuous then
+      worst = verdict.worse(worst, verdict.new("unknown", ("%s: zero would pass on %.1f %% of the elements, above the stated %.1f %%")
+        :format(part.label, 100 * share, 100 * contract.protocol.vacuous)))
+    end
   end
   return worst
 end

@@ -274,6 +274,8 @@ function M.make(clauses, where)
   for _, clause in ipairs(M.clauses) do
     built[clause] = checks[clause](clauses, function(message) fail(where, clause, message) end, built)
   end
+  local misfit = built.tolerance:misfit(built.scope, built.oracle)
+  if misfit then fail(where, "tolerance", misfit) end
   built.id = ("%s/%s"):format(built.identifier.class, built.identifier.name)
   local contract = setmetatable({}, {
     __index = function(_, key)

@@ -151,7 +151,8 @@ local function worst_of(record, d, output)
     local got = output.buffer[d.worst]
     record.worst = ratio
     record.worst_at = { output = output.name, element = d.worst, got = math.type(got) == "integer" and got + 0.0 or got,
-                        code = ("0x%x"):format(output.buffer:code(d.worst)), lo = d.worst_lo, hi = d.worst_hi }
+                        code = ("0x%x"):format(output.buffer:code(d.worst)), lo = d.worst_lo, hi = d.worst_hi,
+                        error = d.worst_error, allowed = d.worst_allowed }
   end
 end
 
@@ -166,6 +167,7 @@ local function summarise(record, answer, outputs)
     record.zeros = record.zeros + (d.zeros or 0)
     record.refined = record.refined + d.refined
     record.class_no = record.class_no + d.class_no
+    record.scaled = math.max(record.scaled or 0.0, round_up(d.worst_scaled))
     record.confusion = d.confusion
     for _, output in ipairs(outputs) do
       if c.data.output == output.buffer then worst_of(record, d, output) end
@@ -173,9 +175,42 @@ local function summarise(record, answer, outputs)
   end)
 end
 
+-- The largest error of a peer on the same inputs, per output; its classes must be right, or it says nothing.
+local function peer_errors(candidate, ready, spec, options)
+  local errors
+  local function measured(peer)
+    local outputs = make(candidate.contract.scope.outputs, spec.sizes)
+    local other = candidate:another(peer)
+    local launch, failure = other:run(ready.inputs, outputs, spec.sizes, options)
+    other:close()
+    if not launch then error(("the peer '%s' failed: %s"):format(peer.name, failure.text), 0) end
+    local found = {}
+    for _, output in ipairs(outputs) do
+      local d = core.decide(output.buffer, ready.references[output.name], { kind = "abs", value = 1.0, denormals = "preserve" })
+      found[output.name] = d.class_no == 0 and d.worst_ratio_lo or 0.0
+    end
+    close_all(outputs)
+    return found
+  end
+  return function(peer, output)
+    errors = errors or measured(peer)
+    return errors[output.name]
+  end
+end
+
+-- The tolerance as it is for this sample.
+local function bound(candidate, x, ready, spec, options)
+  local contract = candidate.contract
+  local formats, shapes = {}, {}
+  for _, tensor in ipairs(contract.scope.inputs) do formats[tensor.name] = tensor.format end
+  for _, tensor in ipairs(contract.scope.outputs) do shapes[tensor.name] = scope.shape(tensor, spec.sizes) end
+  return contract.tolerance:bind { oracles = contract.oracle, inputs = x, formats = formats, references = ready.references,
+    outputs = contract.scope.outputs, shapes = shapes, sizes = spec.sizes, peer_error = peer_errors(candidate, ready, spec, options) }
+end
+
 local function judge(contract, record, x, y, ready, limit_seconds, outputs)
   local where = contract.path .. ": postcondition"
-  local answer = check.clause(limit.call(limit_seconds, where, contract.postcondition, x, y, ready.references, contract.tolerance), where)
+  local answer = check.clause(limit.call(limit_seconds, where, contract.postcondition, x, y, ready.references, ready.tolerance), where)
   local judged = {}
   for i, output in ipairs(outputs) do judged[i] = { name = output.name, buffer = y[output.name] } end
   summarise(record, answer, judged)
@@ -201,6 +236,7 @@ local function run(candidate, spec, options, record, ready, outputs)
   -- The reference is made after the candidate has run, and in another process: there is nothing stale to find.
   local x = by_name(ready.inputs)
   ready.references = ready.references or references(contract, x, spec.sizes)
+  ready.tolerance = ready.tolerance or bound(candidate, x, ready, spec, options)
   judge(contract, record, x, y, ready, options.limit, outputs)
   if options.keep then
     record.outputs, record.inputs = y, x

@@ -33,6 +33,21 @@ function Measurement:add(record)
   if record.evidence then self.evidence[#self.evidence + 1] = record.evidence end
 end
 
+--- Elements judged and vacuous ones by the sample they were drawn from, in order of first use.
+---@return table parts list of {label=, judged=, vacuous=}
+function Measurement:parts()
+  local list, by_label = {}, {}
+  for _, record in ipairs(self.samples) do
+    local part = by_label[record.label]
+    if not part then
+      part = { label = record.label, judged = 0, vacuous = 0 }
+      by_label[record.label], list[#list + 1] = part, part
+    end
+    part.judged, part.vacuous = part.judged + (record.judged or 0), part.vacuous + (record.vacuous or 0)
+  end
+  return list
+end
+
 --- Number of elements whose exact value has class `expected` and whose result has class `found` ("nan" "-inf" "-finite"
 --- "-0" "+0" "+finite" "+inf").
 ---@param expected string
@@ -57,6 +72,19 @@ function Measurement:ratio(label)
     if not label or record.label:sub(1, #label) == label then worst = math.max(worst, record.worst or 0.0) end
   end
   return worst
+end
+
+--- Effective bits: -log2 of the largest error in units of the tolerance's scale (S1 for sums, |y*| for softmax), over the samples
+--- drawn from a sample with this label prefix (all when omitted). 24 or more for f32, about 11 where operands or sums passed through
+--- f16 or TF32, 8 for bf16; infinite when exact, NaN when the tolerance has no scale.
+---@param label string|nil
+---@return number bits
+function Measurement:bits(label)
+  local worst
+  for _, record in ipairs(self.samples) do
+    if record.scaled and (not label or record.label:sub(1, #label) == label) then worst = math.max(worst or 0.0, record.scaled) end
+  end
+  return worst and -math.log(worst, 2) or 0 / 0
 end
 
 --- Slope of log(error / tolerance) against log(size of a dimension), by least squares over the samples; NaN, which compares

@@ -11,7 +11,7 @@ local decisions = setmetatable({}, { __mode = "k" })
 local function decide(output, enclosure, tolerance)
   local memo = decisions[enclosure]
   if memo and memo.output == output and memo.tolerance == tolerance then return memo.decision end
-  local decision = core.decide(output, enclosure, tolerance:core())
+  local decision = core.decide(output, enclosure, tolerance:core(enclosure))
   decisions[enclosure] = { output = output, tolerance = tolerance, decision = decision }
   return decision
 end

@@ -1,5 +1,6 @@
 ---@module kc.tolerance
 -- Tolerances: each carries its formula and formula id (spec/tolerances.md), its inputs, its source and the value it gave.
+local derived = require "kc.derived"
 local words = require "kc.words"
 local M = {}
 
@@ -8,46 +9,96 @@ Tolerance.__index = Tolerance
 Tolerance.__name = "kc.tolerance"
 Tolerance.__metatable = false
 
--- One row per kind. `limit`: the constructor takes a number. Margins (design, rule 3): a good implementation may use at most
--- `good` of the tolerance, a bad one must exceed `bad` times; `exact` kinds: good 0, bad anything above.
-local kinds = {
-  exact = { id = "T-EXACT", formula = "y = y*", core = "exact", good = 0, bad = 0 },
-  policy = { id = "T-POLICY", formula = "y = policy(y*)", core = "exact", good = 0, bad = 0 },
-  ulp = { id = "T-ULP", formula = "|y - y*| <= n ulp(y*)", core = "ulp", limit = true, good = 0.5, bad = 2 },
-  abs = { id = "T-ABS", formula = "|y - y*| <= a", core = "abs", limit = true, good = 0.5, bad = 2 },
-  rel = { id = "T-REL", formula = "|y - y*| <= r |y*|", core = "rel", limit = true, good = 0.5, bad = 2 },
+-- ---- fields ---------------------------------------------------------------------------------------------------------------
+
+local function one_of(list)
+  return function(v)
+    for _, word in ipairs(list) do if v == word then return true end end
+    return false
+  end
+end
+
+local function is_text(v) return type(v) == "string" and v ~= "" end
+local function is_size(v) return type(v) == "number" and v >= 0 and v < math.huge end
+local function is_count(v) return math.type(v) == "integer" and v >= 0 or is_text(v) end
+
+local function is_float_format(v)
+  local format = type(v) == "string" and require("kc.core").format(v)
+  return format and format.kind == "float" or false
+end
+
+-- Field -> what it must be, and the check.
+local fields = {
+  denormals = { "\"preserve\" or \"flush\"", one_of { "preserve", "flush" } },
+  limit = { "a finite number >= 0", is_size },
+  source = { "the place a constant comes from (a standard, a paper with section)", is_text },
+  policy = { "the policy's name, e.g. \"IEEE_PROPAGATE\"", is_text },
+  accumulator = { "the format in which partial results are kept, e.g. \"f32\"", is_float_format },
+  rounding = { "\"nearest\" or \"towards_zero\"", one_of { "nearest", "towards_zero" } },
+  terms = { "how many terms are summed: an integer, or text over dimension names such as \"K\"", is_count },
+  height = { "additions on the longest path: an integer, or text such as \"K - 1\" or \"ceil(log2(K))\"", is_count },
+  lambda = { "a finite number >= 0", is_size },
+  exp_error = { "the error of the kernel's exp in units of u, at least 1 (correct rounding)", is_size },
+  log_error = { "the error of the kernel's log in units of u, at least 1 (correct rounding)", is_size },
+  rsqrt_error = { "the error of the kernel's 1 / sqrt in units of u, at least 1", is_size },
+  algorithm = { "\"two_pass\" or \"welford\"", one_of { "two_pass", "welford" } },
+  factor = { "a finite number >= 0", is_size },
+  peer = { "an implementation", function(v) return require("kc.implementation").is(v) end },
 }
 
-local fields = { "limit", "denormals", "source", "policy" }
+-- One row per kind. `reads`: its fields, those after "?" may be left out; `core`: how the deciding core takes it. Margins (design,
+-- rule 3): a good implementation may use at most `good` of the tolerance, a bad one must exceed `bad` times.
+local kinds = {
+  exact = { id = "T-EXACT", formula = "y = y*", core = "exact", reads = { "denormals", "?", "source" }, good = 0, bad = 0 },
+  policy = { id = "T-POLICY", formula = "y = policy(y*)", core = "exact", reads = { "denormals", "policy", "?", "source" },
+             good = 0, bad = 0 },
+  ulp = { id = "T-ULP", formula = "|y - y*| <= n ulp(y*)", core = "ulp", reads = { "denormals", "limit", "source" },
+          good = 0.5, bad = 2 },
+  abs = { id = "T-ABS", formula = "|y - y*| <= a", core = "abs", reads = { "denormals", "limit", "source" }, good = 0.5, bad = 2 },
+  rel = { id = "T-REL", formula = "|y - y*| <= r |y*|", core = "rel", reads = { "denormals", "limit", "source" },
+          good = 0.5, bad = 2 },
+  peer_ratio = { id = "T-PEER-RATIO", formula = "|y - y*| <= f max |peer - y*|", reads = { "denormals", "factor", "peer", "source" },
+                 good = 1, bad = 1 },
+}
+for _, name in ipairs(words.keys(derived.kinds)) do
+  local row = derived.kinds[name]
+  local reads = { "denormals", "accumulator" }
+  table.move(row.fields, 1, #row.fields, 3, reads)
+  table.move({ "?", "rounding", "source" }, 1, 3, #reads + 1, reads)
+  kinds[name] = { id = row.id, formula = row.formula, reads = reads, derived = row, good = row.good, bad = row.bad }
+end
 
-local function check_fields(kind, row, options)
-  if type(options) ~= "table" then error(("tolerance.%s: expected a table of fields"):format(kind), 3) end
+local function check_known(kind, reads, options)
   for _, key in ipairs(words.keys(options)) do
     local known = false
-    for _, field in ipairs(fields) do known = known or field == key end
-    if not known then error(("tolerance.%s: unknown field '%s'; %s"):format(kind, tostring(key), words.hint(tostring(key), fields)), 3) end
+    for _, field in ipairs(reads) do known = known or field == key end
+    if not known then
+      error(("tolerance.%s: unknown field '%s'; %s"):format(kind, tostring(key), words.hint(tostring(key), reads)), 4)
+    end
   end
-  local denormals = options.denormals
-  if denormals ~= "preserve" and denormals ~= "flush" then
-    error(("tolerance.%s: field 'denormals': expected \"preserve\" or \"flush\", got %s"):format(kind, words.show(denormals)), 3)
-  end
-  local limit = options.limit
-  if row.limit and (type(limit) ~= "number" or limit ~= limit or limit < 0 or limit == math.huge) then
-    error(("tolerance.%s: field 'limit': expected a finite number >= 0, got %s"):format(kind, words.show(limit)), 3)
-  end
-  if row.limit and type(options.source) ~= "string" then
-    error(("tolerance.%s: field 'source': a constant needs the place it comes from (a standard, a paper with section)"):format(kind), 3)
-  end
-  if kind == "policy" and type(options.policy) ~= "string" then
-    error("tolerance.policy: field 'policy': expected the policy's name, e.g. \"IEEE_PROPAGATE\"", 3)
+end
+
+local function check_fields(kind, reads, options)
+  if type(options) ~= "table" then error(("tolerance.%s: expected a table of fields"):format(kind), 4) end
+  local names, optional = {}, false
+  for _, field in ipairs(reads) do if field ~= "?" then names[#names + 1] = field end end
+  check_known(kind, names, options)
+  for _, field in ipairs(reads) do
+    if field == "?" then
+      optional = true
+    elseif not (optional and options[field] == nil) and not fields[field][2](options[field]) then
+      error(("tolerance.%s: field '%s': expected %s, got %s"):format(kind, field, fields[field][1], words.show(options[field])), 4)
+    end
   end
 end
 
 local function new(kind, options)
   local row = kinds[kind]
-  check_fields(kind, row, options)
-  return setmetatable({ kind = kind, id = row.id, formula = row.formula, limit = options.limit, policy = options.policy,
-                        denormals = options.denormals, source = options.source }, Tolerance)
+  check_fields(kind, row.reads, options)
+  local made = { kind = kind, id = row.id, formula = row.formula }
+  for _, key in ipairs(words.keys(options)) do made[key] = options[key] end
+  if row.derived then made.rounding = made.rounding or "nearest" end
+  return setmetatable(made, Tolerance)
 end
 
 --- Equal to the exact value.
@@ -75,30 +126,158 @@ function M.abs(options) return new("abs", options) end
 ---@return table tolerance
 function M.rel(options) return new("rel", options) end
 
+--- Sums of products (oracles sum, cumsum, mean, dot, matmul). kind "proved": what no conforming kernel exceeds, whatever its order
+--- of summation within `height`; kind "expected": lambda sqrt(r) u S1, for inputs drawn from declared random generators only.
+---@param options table {kind="proved"|"expected", accumulator=format, terms=count, height=count, denormals=, rounding="nearest",
+---  lambda=8.0 (expected)}
+---@return table tolerance
+function M.dot(options)
+  local copy = {}
+  for _, key in ipairs(words.keys(type(options) == "table" and options or {})) do copy[key] = options[key] end
+  local kind = copy.kind
+  copy.kind = nil
+  if kind ~= "proved" and kind ~= "expected" then
+    error("tolerance.dot: field 'kind': expected \"proved\" or \"expected\", got " .. words.show(kind), 2)
+  end
+  if kind == "expected" and copy.lambda == nil then copy.lambda = 8.0 end
+  return new(kind == "proved" and "dot" or "expected", copy)
+end
+
+--- A softmax that subtracts the maximum. exp_error: error of the kernel's exp in units of u (1.05 for 0.525 ulp).
+---@param options table {accumulator=, height=count, exp_error=number, denormals=, rounding=}
+---@return table tolerance
+function M.softmax(options) return new("softmax", options) end
+
+--- A log_softmax that subtracts the maximum and the logarithm of the sum.
+---@param options table {accumulator=, height=count, exp_error=, log_error=, denormals=, rounding=}
+---@return table tolerance
+function M.log_softmax(options) return new("log_softmax", options) end
+
+--- A logsumexp that adds the maximum and the logarithm of the scaled sum.
+---@param options table {accumulator=, height=count, exp_error=, log_error=, denormals=, rounding=}
+---@return table tolerance
+function M.logsumexp(options) return new("logsumexp", options) end
+
+--- A variance by the declared algorithm: "two_pass" (mean first) or "welford" (and other updating formulas).
+---@param options table {accumulator=, height=count, algorithm=, denormals=, rounding=}
+---@return table tolerance
+function M.variance(options) return new("variance", options) end
+
+--- A layernorm whose variance is computed by the declared algorithm.
+---@param options table {accumulator=, height=count, algorithm=, rsqrt_error=, denormals=, rounding=}
+---@return table tolerance
+function M.layernorm(options) return new("layernorm", options) end
+
+--- At most `factor` times the largest error of another implementation on the same inputs, as FlashAttention's tests ask.
+---@param options table {factor=number, peer=implementation, denormals=, source=text}
+---@return table tolerance
+function M.peer_ratio(options) return new("peer_ratio", options) end
+
 --- True for a value made by this module.
 function M.is(value) return getmetatable(value) == false and type(value) == "table" and kinds[rawget(value, "kind")] ~= nil end
+
+-- ---- use ------------------------------------------------------------------------------------------------------------------
+
+-- A tolerance for one sample: constants serve every sample, derived ones are evaluated for each output when first asked.
+local Bound = { __index = function(bound, key) return bound.tolerance[key] end, __name = "kc.tolerance", __metatable = false,
+                __tostring = function(bound) return tostring(bound.tolerance) end }
+
+local function bound_core(bound, enclosure)
+  local known = bound.values[enclosure]
+  if known then return known end
+  for _, output in ipairs(bound.sample.outputs) do
+    if bound.sample.references[output.name] == enclosure then
+      known = bound.make(output, enclosure)
+      bound.values[enclosure] = known
+      return known
+    end
+  end
+  error(("tolerance.%s is known for the references of its own sample only: pass the fourth argument of the postcondition, and one of "
+    .. "the references"):format(bound.tolerance.kind), 0)
+end
+
+local function derived_core(t, sample, output, enclosure)
+  local allowed, scale = derived.allowed(t, { oracle = sample.oracles[output.name], output = output, inputs = sample.inputs,
+    formats = sample.formats, reference = enclosure, shape = sample.shapes[output.name], sizes = sample.sizes })
+  return { kind = "given", allowed = allowed, scale = scale, denormals = t.denormals }
+end
+
+--- The tolerance for one sample, as a postcondition receives it.
+---@param sample table {oracles=, inputs=name -> buffer, formats=, references=, outputs=tensors, shapes=, sizes=, peer_error=function}
+---@return table tolerance
+function Tolerance:bind(sample)
+  local make
+  if kinds[self.kind].derived then
+    function make(output, enclosure) return derived_core(self, sample, output, enclosure) end
+  elseif self.kind == "peer_ratio" then
+    function make(output, enclosure)
+      return { kind = "abs", value = self.factor * sample.peer_error(self.peer, output, enclosure), denormals = self.denormals }
+    end
+  else
+    return self
+  end
+  return setmetatable({ tolerance = self, sample = sample, make = make, values = {}, core = bound_core }, Bound)
+end
 
 --- What the deciding core takes.
 ---@return table options for core.decide
 function Tolerance:core()
-  return { kind = kinds[self.kind].core, value = self.limit or 0.0, denormals = self.denormals }
+  local how = kinds[self.kind].core
+  if not how then error(("tolerance.%s belongs to a sample; pass the fourth argument of the postcondition"):format(self.kind), 0) end
+  return { kind = how, value = self.limit or 0.0, denormals = self.denormals }
 end
 
 --- Largest share of the tolerance that a good implementation may use, and the least multiple a bad one must reach.
 ---@return number good, number bad
 function Tolerance:margins() return kinds[self.kind].good, kinds[self.kind].bad end
 
---- Inputs and value of the formula, as data for traces.
+--- Does the formula fit the scope and the oracles; nil, or what is wrong.
+---@param scope table
+---@param oracles table output name -> oracle
+---@return string|nil complaint
+function Tolerance:misfit(scope, oracles)
+  local row = kinds[self.kind].derived
+  if not row then return nil end
+  local sizes = {}
+  for _, dim in ipairs(scope.dims) do sizes[dim] = 2 end
+  for _, field in ipairs { "terms", "height" } do
+    local ok, message = pcall(derived.count, self[field] or 0, sizes)
+    if not ok then return ("field '%s': %s"):format(field, message) end
+  end
+  for _, output in ipairs(scope.outputs) do
+    local operation = oracles[output.name].operation
+    if not row.operations[operation] then
+      return ("the formula of tolerance.%s is for %s, not for the oracle %s of output '%s'"):format(self.kind,
+        table.concat(words.keys(row.operations), ", "), operation, output.name)
+    end
+  end
+end
+
+local function field_names(kind)
+  local list = {}
+  for _, field in ipairs(kinds[kind].reads) do if field ~= "?" and field ~= "source" then list[#list + 1] = field end end
+  table.sort(list)
+  return list
+end
+
+--- Inputs of the formula, as data for traces.
 ---@return table record
 function Tolerance:record()
-  return { id = self.id, formula = self.formula, limit = self.limit, policy = self.policy, denormals = self.denormals,
-           source = self.source }
+  local record = { id = self.id, formula = self.formula, source = self.source }
+  for _, field in ipairs(field_names(self.kind)) do
+    record[field] = field == "peer" and self.peer.name or self[field]
+  end
+  return record
 end
 
 function Tolerance:__tostring()
-  local value = self.limit and (", limit %g"):format(self.limit) or self.policy and ", " .. self.policy or ""
+  local parts = {}
+  for _, field in ipairs(field_names(self.kind)) do
+    local value = field == "peer" and self.peer.name or self[field]
+    parts[#parts + 1] = ("%s %s"):format(field, type(value) == "number" and ("%g"):format(value) or tostring(value))
+  end
   local source = self.source and " [" .. self.source .. "]" or ""
-  return ("%s: %s%s, denormals %s%s"):format(self.id, self.formula, value, self.denormals, source)
+  return ("%s: %s, %s%s"):format(self.id, self.formula, table.concat(parts, ", "), source)
 end
 
 return M

@@ -1,0 +1,284 @@
+---@module kc.derived
+-- Derived tolerances: allowed errors that follow from declared arithmetic, one formula each, written as expressions over the inputs,
+-- the exact result and S1, and evaluated upward by certified arithmetic. Derivations: spec/tolerances.md.
+local X = require "kc.expression"
+local core = require "kc.core"
+local words = require "kc.words"
+local M = {}
+
+-- ---- numbers of a format --------------------------------------------------------------------------------------------------
+
+-- A power of two as an exact constant.
+local function power(e) return X.constant(("0x1p%d"):format(e)) end
+
+local function frac_bits(name) return core.format(name).frac_bits end
+
+-- Unit roundoff: 2^-p; towards zero (or unknown rounding) twice that.
+local function unit(name, rounding) return power(-(frac_bits(name) + 1) + (rounding == "nearest" and 0 or 1)) end
+
+-- Largest error of a result that underflows gradually: half the spacing of the subnormals; flushed: all below the smallest normal.
+local function underflow(name, denormals)
+  local f = core.format(name)
+  return power(denormals == "flush" and f.emin or f.emin - f.frac_bits - 1)
+end
+
+local function largest(name) return X.constant(("%a"):format(core.format(name).max)) end
+
+-- gamma(r) = r u / (1 - r u); Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., lemma 3.1. Nothing is claimed
+-- when r u >= 1: an infinite bound.
+local function gamma(r, u)
+  local ru = r * u
+  return X.where(X.lt(ru, 1), ru / (1 - ru), math.huge)
+end
+
+-- What rounding a result of magnitude `most` into the output's format adds; nothing where it is computed in that format.
+local function conversion(t, c, most)
+  if c.output.format == t.accumulator then return 0 end
+  return X.max(unit(c.output.format, t.rounding) * most, underflow(c.output.format, t.denormals))
+end
+
+-- Nothing finite is claimed where a partial sum (at most `partial`) or the result may overflow.
+local function unless_overflow(t, c, allowed, partial, y)
+  local most = y + allowed
+  local whole = allowed + conversion(t, c, most)
+  local limit = X.constant(("%a"):format(math.min(core.format(t.accumulator).max, core.format(c.output.format).max)))
+  return X.where(X.ge(partial, largest(t.accumulator)), math.huge, X.where(X.ge(most, limit), math.huge, whole))
+end
+
+-- ---- sums and products: T-DOT and T-DOT-EXPECTED --------------------------------------------------------------------------
+
+-- Are the products of two formats exact in the accumulator: significands that fit (underflow is counted separately).
+local function products_exact(c, t)
+  local bits = 0
+  for i = 1, 2 do bits = bits + frac_bits(c.input_format(c.oracle.arguments[i])) + 1 end
+  return bits <= frac_bits(t.accumulator) + 1
+end
+
+-- Can a product of the two formats be below what the accumulator holds exactly.
+local function products_underflow(c, t)
+  local lowest = 0
+  for i = 1, 2 do
+    local f = core.format(c.input_format(c.oracle.arguments[i]))
+    lowest = lowest + f.emin - f.frac_bits
+  end
+  local f = core.format(t.accumulator)
+  return lowest < f.emin - f.frac_bits or not products_exact(c, t)
+end
+
+-- Roundings on the longest path beside the additions, operations that may underflow, and alpha, by operation.
+local shapes_of = {}
+
+function shapes_of.sum() return 0, 0, 1 end
+function shapes_of.cumsum() return 0, 0, 1 end
+function shapes_of.mean() return 1, 1, 1 end -- the division, which may underflow
+
+function shapes_of.dot(c, t, terms) return products_exact(c, t) and 0 or 1, products_underflow(c, t) and terms or 0, 1 end
+
+-- alpha or beta: a constant, or the input that holds it.
+local function scalar(c, name, default)
+  local value = c.oracle.params[name]
+  if type(value) == "string" then return X.abs(c.input(value)), true end
+  value = value or default
+  return math.abs(value), value ~= default
+end
+
+function shapes_of.matmul(c, t, terms)
+  local roundings, underflows = shapes_of.dot(c, t, terms)
+  local alpha, has_alpha = scalar(c, "alpha", 1)
+  local _, has_beta = scalar(c, "beta", 0)
+  if has_alpha then roundings, underflows = roundings + 1, underflows + 1 end
+  if has_beta then roundings, underflows = roundings + 2, underflows + 1 end
+  return roundings, underflows, has_alpha and X.max(1, alpha) or 1
+end
+
+local function sum_parts(t, c)
+  local terms, height = c.count(t.terms), c.count(t.height)
+  local extra, underflows, alpha = shapes_of[c.oracle.operation](c, t, terms)
+  if t.denormals == "flush" then underflows = underflows + terms end -- then sums underflow too
+  return height + extra, underflows * underflow(t.accumulator, t.denormals) * alpha
+end
+
+local function dot_proved(t, c)
+  local r, lost = sum_parts(t, c)
+  local g, s1 = gamma(r, unit(t.accumulator, t.rounding)), c.s1()
+  local bound = g * s1 + (1 + g) * lost
+  return unless_overflow(t, c, bound, (1 + g) * s1, c.y), s1
+end
+
+local function dot_expected(t, c)
+  local r, lost = sum_parts(t, c)
+  local u, s1 = unit(t.accumulator, t.rounding), c.s1()
+  local bound = t.lambda * X.sqrt(X.constant(("%d"):format(math.max(r, 1)))) * u * s1 + 2 * lost
+  return unless_overflow(t, c, bound, 2 * s1, c.y), s1
+end
+
+-- ---- softmax, log_softmax, logsumexp ----------------------------------------------------------------------------------------
+
+-- First-order bounds are exceeded by products of relative errors, which are far below this share as long as each is below 2^-12.
+local SECOND_ORDER = "1001/1000"
+
+local function softmax(t, c)
+  local x, u, h = c.input(c.oracle.arguments[1]), unit(t.accumulator, t.rounding), c.count(t.height)
+  local axis = c.oracle.params.axis or -1
+  local distance = X.abs(x - X.reduce_max(x, axis))
+  local spread = X.sum(c.y * distance, axis)
+  local bound = u * c.y * (distance + spread + h + 2 * t.exp_error + 2) * X.constant(SECOND_ORDER)
+  local whole = bound + 2 * underflow(t.accumulator, t.denormals)
+  return whole + conversion(t, c, c.y + whole), c.y
+end
+
+local function log_softmax(t, c)
+  local x, u, h = c.input(c.oracle.arguments[1]), unit(t.accumulator, t.rounding), c.count(t.height)
+  local axis = c.oracle.params.axis or -1
+  local distance = X.abs(x - X.reduce_max(x, axis))
+  local spread = X.sum(X.exp(-c.y) * distance, axis) -- c.y = |log p| = -log p
+  local log_sum = X.abs(c.y - distance)
+  local bound = u * (distance + spread + h + t.exp_error + t.log_error * log_sum + c.y) * X.constant(SECOND_ORDER)
+  local whole = bound + 2 * underflow(t.accumulator, t.denormals)
+  return whole + conversion(t, c, c.y + whole), nil
+end
+
+local function logsumexp(t, c)
+  local x, u, h = c.input(c.oracle.arguments[1]), unit(t.accumulator, t.rounding), c.count(t.height)
+  local axis = c.oracle.params.axis or -1
+  local most = X.reduce_max(x, axis)
+  local scaled = X.exp(x - most)
+  local sum = X.sum(scaled, axis)
+  local spread = X.sum(scaled * X.abs(x - most), axis) / sum
+  local log_sum = X.log(sum)
+  local bound = u * (spread + h + t.exp_error + t.log_error * log_sum + X.abs(most + log_sum)) * X.constant(SECOND_ORDER)
+  local whole = bound + 2 * underflow(t.accumulator, t.denormals)
+  local y = X.abs(most + log_sum)
+  return whole + conversion(t, c, y + whole), nil
+end
+
+-- ---- variance, layernorm ----------------------------------------------------------------------------------------------------
+
+-- Bounds of the relative part and the absolute part of the error of a variance v: the declared algorithm decides.
+local function variance_parts(t, x, v, axis, h, ddof)
+  local u = unit(t.accumulator, t.rounding)
+  local mean_error = (h + 1) * u * X.mean(X.abs(x), axis)
+  if t.algorithm == "welford" then
+    local mean = X.mean(x, axis)
+    return (h + 5) * u * X.sqrt(v * v + mean * mean * v), mean_error, u
+  end
+  local n = X.size(x, axis)
+  return (h + 5) * u * v + mean_error * mean_error * n / (n - ddof), mean_error, u
+end
+
+local function variance(t, c)
+  local x, axis = c.input(c.oracle.arguments[1]), c.oracle.params.axis or -1
+  local bound = variance_parts(t, x, c.y, axis, c.count(t.height), c.oracle.params.ddof or 0) * X.constant(SECOND_ORDER)
+  return unless_overflow(t, c, bound + 3 * underflow(t.accumulator, t.denormals), 2 * c.y + 2 * bound, c.y), nil
+end
+
+-- With v' = v + epsilon and rho the relative error of v', 1 / sqrt errs by rho / 2 (1 - rho)^(-3/2) at most (mean value theorem).
+local function layernorm(t, c)
+  local names, axis = c.oracle.arguments, -1
+  local x, epsilon = c.input(names[1]), X.constant(("%a"):format(c.oracle.params.epsilon or 0.0))
+  local d = x - X.mean(x, axis)
+  local v = X.mean(d * d, axis)
+  local error_of_v, mean_error, u = variance_parts(t, x, v, axis, c.count(t.height), 0)
+  local tiny = underflow(t.accumulator, t.denormals)
+  local rho = (error_of_v * X.constant(SECOND_ORDER) + 3 * tiny) / (v + epsilon) + u
+  local scale = X.rsqrt(v + epsilon)
+  local relative = rho / 2 * X.rsqrt(1 - rho) ^ 3 + (t.rsqrt_error + 2) * u
+  local z = X.abs(d) * scale
+  local weight = names[2] and X.abs(c.input(names[2])) or 1
+  local roundings = (names[2] and 1 or 0) + (names[3] and 1 or 0)
+  local shift = names[3] and X.abs(c.input(names[3])) or 0
+  local bound = (weight * (scale * mean_error + z * relative) + u * roundings * (weight * z + shift)) * X.constant("1002/1000")
+  local whole = X.where(X.lt(rho, X.constant("1/4")), bound + (weight + 2) * tiny, math.huge)
+  return whole + conversion(t, c, c.y + whole), nil
+end
+
+-- ---- the table --------------------------------------------------------------------------------------------------------------
+
+local sums = { sum = true, cumsum = true, mean = true, dot = true, matmul = true }
+
+-- kind -> id, formula, fields beside the common ones, operations it is for, builder(t, context) -> allowed, scale (traced; scale
+-- may be nil), margins. A `proved` bound may be used up by a correct kernel; `expected` has the margins of a constant.
+M.kinds = {
+  dot = { id = "T-DOT", formula = "|y - y*| <= gamma(r) S1 + (1 + gamma(r)) n eta max(1, |alpha|), and the output's rounding",
+          fields = { "terms", "height" }, operations = sums, build = dot_proved, good = 1, bad = 1 },
+  expected = { id = "T-DOT-EXPECTED", formula = "|y - y*| <= lambda sqrt(r) u S1 + 2 n eta, and the output's rounding",
+               fields = { "terms", "height", "lambda" }, operations = sums, build = dot_expected, good = 0.5, bad = 2 },
+  softmax = { id = "T-SOFTMAX", formula = "|y - y*| <= 1.001 u y (|x - m| + sum(y |x - m|) + h + 2 e + 2) + 2 eta",
+              fields = { "height", "exp_error" }, operations = { softmax = true }, build = softmax, good = 1, bad = 1 },
+  log_softmax = { id = "T-LOG-SOFTMAX",
+                  formula = "|y - y*| <= 1.001 u (|x - m| + sum(p |x - m|) + h + e + l |log s| + |y|) + 2 eta",
+                  fields = { "height", "exp_error", "log_error" }, operations = { log_softmax = true }, build = log_softmax,
+                  good = 1, bad = 1 },
+  logsumexp = { id = "T-LOGSUMEXP", formula = "|y - y*| <= 1.001 u (sum(p |x - m|) + h + e + l |log s| + |y|) + 2 eta",
+                fields = { "height", "exp_error", "log_error" }, operations = { logsumexp = true }, build = logsumexp, good = 1, bad = 1 },
+  variance = { id = "T-VARIANCE", formula = "two_pass: |v - v*| <= (h + 5) u v + ((h + 1) u mean|x|)^2; welford: (h + 5) u kappa v",
+               fields = { "height", "algorithm" }, operations = { variance = true }, build = variance, good = 1, bad = 1 },
+  layernorm = { id = "T-LAYERNORM",
+                formula = "|y - y*| <= |w| (s (h + 1) u mean|x| + |z| (rho / 2 (1 - rho)^-1.5 + (e + 2) u)) + roundings",
+                fields = { "height", "algorithm", "rsqrt_error" }, operations = { layernorm = true }, build = layernorm,
+                good = 1, bad = 1 },
+}
+
+-- ---- evaluation -------------------------------------------------------------------------------------------------------------
+
+local functions = { ceil = math.ceil, floor = math.floor, max = math.max, min = math.min,
+                    log2 = function(n) return math.log(n, 2) end }
+
+--- A count given as an integer or as text over dimension names, such as "K - 1" or "ceil(log2(K))"; below 0 counts as 0.
+---@param spec integer|string
+---@param sizes table dimension name -> size
+---@return integer
+function M.count(spec, sizes)
+  if math.type(spec) == "integer" then return spec end
+  local chunk = spec:match("^[%w_%s%+%-%*/%(%),]+$") and load("return " .. spec, "=count", "t", setmetatable({}, {
+    __index = function(_, name) return functions[name] or sizes[name] or error(("no dimension '%s'; %s"):format(name,
+      words.hint(name, words.keys(sizes))), 0) end }))
+  if not chunk then error(("count '%s': expected arithmetic over dimension names"):format(spec), 0) end
+  local ok, value = pcall(chunk)
+  value = ok and type(value) == "number" and math.tointeger(math.max(0, math.ceil(value)))
+  if not value then error(("count '%s' is no integer for these sizes"):format(spec), 0) end
+  return value
+end
+
+-- Formulas keep a reduced axis with size 1: so must what they read of the output.
+local reducing = { sum = true, mean = true, dot = true, logsumexp = true, variance = true }
+
+local function kept_shape(s)
+  if not reducing[s.oracle.operation] then return s.shape end
+  local shape = s.inputs[s.oracle.arguments[1]]:shape()
+  local axis = s.oracle.params.axis or -1
+  shape[axis < 0 and #shape + 1 + axis or axis + 1] = 1
+  return shape
+end
+
+--- Evaluates a derived tolerance for one output of one sample.
+---@param t table tolerance with the fields of its kind
+---@param s table {oracle=, output=tensor, inputs=name->buffer, formats=name->format, reference=enclosure, shape=of the output, sizes=}
+---@return userdata allowed f64 buffer, userdata|nil scale f64 buffer
+function M.allowed(t, s)
+  local operands, names, shape = {}, {}, kept_shape(s)
+  local function input(name, value)
+    operands[name] = value
+    for _, known in ipairs(names) do if known == name then return X.input(name) end end
+    names[#names + 1] = name
+    return X.input(name)
+  end
+  local c = { oracle = s.oracle, output = s.output }
+  function c.input(name) return input(name, s.inputs[name]) end
+  function c.input_format(name) return s.formats[name] end
+  function c.count(spec) return M.count(spec, s.sizes) end
+  function c.s1()
+    return input("S1", { require("kc.oracle").evaluate(s.oracle:magnitude(), s.inputs), shape })
+  end
+  c.y = X.abs(input("y*", { s.reference, shape }))
+  local function upper(traced)
+    local enclosure = X.of(traced, names):evaluate(operands, { precision = 64, rising = false })
+    local buffer = assert(enclosure:upper())
+    enclosure:close()
+    return buffer
+  end
+  local allowed, scale = M.kinds[t.kind].build(t, c)
+  return upper(allowed), scale and upper(scale)
+end
+
+return M
