@@ -152,6 +152,10 @@ KC_API void kc_decode_array(const kc_format *f, double *out, const void *in, siz
 /** Encodes n doubles into memory layout. */
 KC_API void kc_encode_array(const kc_format *f, void *out, const double *in, size_t n, const kc_encoding *e);
 
+/** The largest power of two of which every element of an array is a multiple: writes its exponent. False when an element is not finite
+ * or all are zero. Sums of multiples of q are exact in every order while they stay below 2^p q. */
+KC_API bool kc_quantum(const kc_format *f, const void *array, size_t n, int *exponent);
+
 /** Position of a finite or infinite code on the line of the format's values: strictly increasing, -0 and +0 both 0 (u64, whose
  * codes exceed int64_t: code - 2^63). A NaN's position means nothing. */
 KC_API int64_t kc_ordered(const kc_format *f, uint64_t code);
@@ -356,6 +360,7 @@ typedef struct kc_decision {
   int64_t class_yes, class_no, class_unknown;
   int64_t value_yes, value_no, value_unknown; /* elements with an inadmissible class are value_no */
   int64_t vacuous;
+  int64_t exact;          /* elements at which the tolerance allows no error */
   int64_t refined;        /* elements that needed a further tier */
   int64_t zeros;          /* outputs that are zero */
   int64_t first_class_no; /* index */

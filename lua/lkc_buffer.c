@@ -424,19 +424,42 @@ static int lkc_buffer_classes(lua_State *L) {
   return 1;
 }
 
+/*--- Exponent of the largest power of two of which every element is a multiple; nil when an element is not finite or all are zero.
+--- @return integer|nil exponent
+function buffer.quantum(self) end */
+static int lkc_buffer_quantum(lua_State *L) {
+  const kc_buffer *b = lkc_checkbuffer(L, 1);
+  int exponent;
+  if (!kc_quantum(kc_buffer_format(b), kc_buffer_cdata(b), (size_t)kc_buffer_count(b), &exponent)) return 0;
+  lua_pushinteger(L, exponent);
+  return 1;
+}
+
 void lkc_open_buffer(lua_State *L) {
   static const luaL_Reg functions[] = {{"buffer", lkc_buffer_new}, {"attach", lkc_buffer_attach}, {NULL, NULL}};
-  static const luaL_Reg methods[] = {{"close", lkc_buffer_close},           {"code", lkc_buffer_code},
-                                     {"setcode", lkc_buffer_setcode},       {"format", lkc_buffer_format},
-                                     {"shape", lkc_buffer_shape},           {"bytes", lkc_buffer_bytes},
-                                     {"guardbytes", lkc_buffer_guardbytes}, {"fd", lkc_buffer_fd},
-                                     {"writable", lkc_buffer_writable},     {"seal", lkc_buffer_seal},
-                                     {"poison", lkc_buffer_poison},         {"unwritten", lkc_buffer_unwritten},
-                                     {"guards", lkc_buffer_guards},         {"raw", lkc_buffer_raw},
-                                     {"setraw", lkc_buffer_setraw},         {"copy", lkc_buffer_copy},
-                                     {"digest", lkc_buffer_digest},         {"fill", lkc_buffer_fill},
-                                     {"filldot", lkc_buffer_filldot},       {"fillvalue", lkc_buffer_fillvalue},
-                                     {"classes", lkc_buffer_classes},       {NULL, NULL}};
+  static const luaL_Reg methods[] = {{"quantum", lkc_buffer_quantum},
+                                     {"close", lkc_buffer_close},
+                                     {"code", lkc_buffer_code},
+                                     {"setcode", lkc_buffer_setcode},
+                                     {"format", lkc_buffer_format},
+                                     {"shape", lkc_buffer_shape},
+                                     {"bytes", lkc_buffer_bytes},
+                                     {"guardbytes", lkc_buffer_guardbytes},
+                                     {"fd", lkc_buffer_fd},
+                                     {"writable", lkc_buffer_writable},
+                                     {"seal", lkc_buffer_seal},
+                                     {"poison", lkc_buffer_poison},
+                                     {"unwritten", lkc_buffer_unwritten},
+                                     {"guards", lkc_buffer_guards},
+                                     {"raw", lkc_buffer_raw},
+                                     {"setraw", lkc_buffer_setraw},
+                                     {"copy", lkc_buffer_copy},
+                                     {"digest", lkc_buffer_digest},
+                                     {"fill", lkc_buffer_fill},
+                                     {"filldot", lkc_buffer_filldot},
+                                     {"fillvalue", lkc_buffer_fillvalue},
+                                     {"classes", lkc_buffer_classes},
+                                     {NULL, NULL}};
   static const luaL_Reg metamethods[] = {{"__index", lkc_buffer_index},
                                          {"__newindex", lkc_buffer_newindex},
                                          {"__len", lkc_buffer_len},

@@ -253,6 +253,7 @@ static void push_decision(lua_State *L, const kc_decision *d) {
                 {"value_no", d->value_no},
                 {"value_unknown", d->value_unknown},
                 {"vacuous", d->vacuous},
+                {"exact", d->exact},
                 {"zeros", d->zeros},
                 {"refined", d->refined}};
   lua_newtable(L);
@@ -292,7 +293,7 @@ static const double *read_doubles(lua_State *L, int table, const char *field, co
 --- @param enclosure userdata
 --- @param tolerance table {kind = "exact"|"ulp"|"abs"|"rel"|"given", value = number, denormals = "preserve"|"flush",
 ---   allowed = f64 buffer for "given", scale = f64 buffer|nil: what errors are measured in beside the tolerance}
---- @return table|nil decision {count, class_yes, class_no, class_unknown, value_yes, value_no, value_unknown, vacuous, zeros, refined,
+--- @return table|nil decision {count, class_yes, class_no, class_unknown, value_yes, value_no, value_unknown, vacuous, exact, zeros, refined,
 ---   first_class_no, first_value_no, worst, worst_ratio_lo, worst_ratio_hi, worst_lo, worst_hi, worst_error, worst_allowed,
 ---   worst_scaled (largest error / scale), confusion = {expected = {found = n}},
 ---   histogram = {66 counts of error / allowed: zero, then (2^(k-34), 2^(k-33)]}}

@@ -33,19 +33,25 @@ local function signature_text(contract, m, seconds)
   return said and ("%s: %s"):format(signature.pattern, said) or signature.pattern
 end
 
+-- A part in which zero would mostly pass shows nothing by itself. It is carried by exact probes: as many elements as the protocol
+-- asks for at which no error at all was allowed.
+local function part_verdict(contract, m, part, worst)
+  local share = part.judged > 0 and part.vacuous / part.judged or 0
+  if share <= contract.protocol.vacuous then return worst end
+  local text = ("%s: zero would pass on %.1f %% of the elements, above the stated %.1f %%"):format(part.label, 100 * share,
+    100 * contract.protocol.vacuous)
+  if m.exact < contract.protocol.samples then return verdict.worse(worst, verdict.new("unknown", text)) end
+  worst.note = ("%s; carried by %d elements at which no error is allowed"):format(text, m.exact)
+  return worst
+end
+
 local function whole(contract, m, complete)
   local worst = verdict.new("held")
   if not complete then
     worst = verdict.worse(worst, verdict.new("unknown", "the budget ends before the stated number of samples"))
   end
   if m.judged == 0 then worst = verdict.worse(worst, verdict.new("unknown", "nothing was judged")) end
-  for _, part in ipairs(m:parts()) do
-    local share = part.judged > 0 and part.vacuous / part.judged or 0
-    if share > contract.protocol.vacuous then
-      worst = verdict.worse(worst, verdict.new("unknown", ("%s: zero would pass on %.1f %% of the elements, above the stated %.1f %%")
-        :format(part.label, 100 * share, 100 * contract.protocol.vacuous)))
-    end
-  end
+  for _, part in ipairs(m:parts()) do worst = part_verdict(contract, m, part, worst) end
   return worst
 end
 
@@ -103,7 +109,10 @@ function M.judge(candidate, samples, complete, options)
     if options.progress then options.progress(i, #samples) end
     if record.answer == "failed" then break end
   end
-  if worst.name ~= "violated" and #m.samples == #samples then worst = verdict.worse(worst, whole(contract, m, complete)) end
+  if worst.name ~= "violated" and #m.samples == #samples then
+    local all = whole(contract, m, complete)
+    worst, worst.note = verdict.worse(worst, all), all.note
+  end
   if worst.name == "violated" then worst.signature, worst.note = signature_text(contract, m, options.limit) end
   return { measurement = m, verdict = worst, deciding = deciding or M.worst_sample(m) }
 end

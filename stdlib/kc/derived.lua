@@ -98,10 +98,30 @@ local function sum_parts(t, c)
   return height + extra, underflows * underflow(t.accumulator, t.denormals) * alpha
 end
 
+-- The exponent of a power of two of which every term is a multiple, or nil: then every partial sum in every order is exact while
+-- S1 <= 2^p q, because it is a multiple of q that p bits hold.
+local function grid_of_terms(t, c)
+  local params, e = c.oracle.params, 0
+  if c.oracle.operation == "mean" or (params.alpha or 1) ~= 1 or (params.beta or 0) ~= 0 then return nil end
+  for i = 1, math.min(2, #c.oracle.arguments) do
+    local own = c.quantum(c.oracle.arguments[i])
+    if not own then return nil end
+    e = e + own
+  end
+  local f = core.format(t.accumulator)
+  return e >= (t.denormals == "flush" and f.emin or f.emin - f.frac_bits) and e or nil
+end
+
+local function exact_on_grid(t, c, bound, s1)
+  local e = grid_of_terms(t, c)
+  if not e then return bound end
+  return X.where(X.le(s1, power(frac_bits(t.accumulator) + 1 + e)), 0, bound)
+end
+
 local function dot_proved(t, c)
   local r, lost = sum_parts(t, c)
   local g, s1 = gamma(r, unit(t.accumulator, t.rounding)), c.s1()
-  local bound = g * s1 + (1 + g) * lost
+  local bound = exact_on_grid(t, c, g * s1 + (1 + g) * lost, s1)
   return unless_overflow(t, c, bound, (1 + g) * s1, c.y), s1
 end
 
@@ -199,7 +219,8 @@ local sums = { sum = true, cumsum = true, mean = true, dot = true, matmul = true
 -- kind -> id, formula, fields beside the common ones, operations it is for, builder(t, context) -> allowed, scale (traced; scale
 -- may be nil), margins. A `proved` bound may be used up by a correct kernel; `expected` has the margins of a constant.
 M.kinds = {
-  dot = { id = "T-DOT", formula = "|y - y*| <= gamma(r) S1 + (1 + gamma(r)) n eta max(1, |alpha|), and the output's rounding",
+  dot = { id = "T-DOT",
+          formula = "|y - y*| <= gamma(r) S1 + (1 + gamma(r)) n eta max(1, |alpha|), 0 where S1 <= 2^p q; and the output's rounding",
           fields = { "terms", "height" }, operations = sums, build = dot_proved, good = 1, bad = 1 },
   expected = { id = "T-DOT-EXPECTED", formula = "|y - y*| <= lambda sqrt(r) u S1 + 2 n eta, and the output's rounding",
                fields = { "terms", "height", "lambda" }, operations = sums, build = dot_expected, good = 0.5, bad = 2 },
@@ -266,6 +287,7 @@ function M.allowed(t, s)
   local c = { oracle = s.oracle, output = s.output }
   function c.input(name) return input(name, s.inputs[name]) end
   function c.input_format(name) return s.formats[name] end
+  function c.quantum(name) return s.inputs[name]:quantum() end
   function c.count(spec) return M.count(spec, s.sizes) end
   function c.s1()
     return input("S1", { require("kc.oracle").evaluate(s.oracle:magnitude(), s.inputs), shape })

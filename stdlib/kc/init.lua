@@ -8,7 +8,7 @@ local origin = {
   kernel = { "implementation", "kernel" }, library = { "implementation", "library" },
   implementation = { "implementation", "implementation" },
   range = { "scope", "range" }, choice = { "scope", "choice" },
-  tolerance = { "tolerance" }, sample = { "sample" }, oracle = { "oracle" },
+  tolerance = { "tolerance" }, sample = { "sample" }, oracle = { "oracle" }, signature = { "signature" },
   finite = { "predicate", "finite" }, same_class = { "predicate", "same_class" }, within = { "predicate", "within" },
   any_value = { "predicate", "any_value" },
   all = { "check", "all" }, any = { "check", "any" }, yes = { "check", "yes" }, no = { "check", "no" },

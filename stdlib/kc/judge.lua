@@ -150,7 +150,8 @@ function commands.cell(self, request)
   return { result = {
     contract = contract.id, version = contract.identifier.version, path = request.path, digest = found.digest,
     implementation = found.implementation.name, role = found.role, device = request.device, fingerprint = result.fingerprint,
-    seed = request.seed, verdict = result.verdict, judged = m.judged, vacuous = m.vacuous, zeros = m.zeros, redraws = m.redraws,
+    seed = request.seed, verdict = result.verdict, judged = m.judged, vacuous = m.vacuous, zeros = m.zeros, exact = m.exact,
+    redraws = m.redraws,
     worst = m.worst, samples = m.samples, tolerance = contract.tolerance:record(), library = library(found),
     seconds = core.clock() - started,
     replay = result.deciding and replay.token(request, found.digest, m, result.deciding) or nil } }

@@ -165,6 +165,7 @@ local function summarise(record, answer, outputs)
     record.judged = record.judged + d.count
     record.vacuous = record.vacuous + d.vacuous
     record.zeros = record.zeros + (d.zeros or 0)
+    record.exact = record.exact + d.exact
     record.refined = record.refined + d.refined
     record.class_no = record.class_no + d.class_no
     record.scaled = math.max(record.scaled or 0.0, round_up(d.worst_scaled))
@@ -253,7 +254,7 @@ end
 function M.sample(candidate, spec, options)
   local contract = candidate.contract
   local record = { index = spec.index, label = spec.label, draw = spec.draw, sizes = spec.sizes, judged = 0, vacuous = 0, zeros = 0,
-                   refined = 0, class_no = 0 }
+                   exact = 0, refined = 0, class_no = 0 }
   local ready = prepared(contract, spec, options)
   if ready.unmet then
     record.answer, record.text = "unknown", ready.unmet

@@ -9,8 +9,8 @@ Measurement.__name = "kc.measurement"
 --- An empty measurement.
 ---@return table measurement
 function M.new()
-  return setmetatable({ samples = {}, evidence = {}, confused = {}, judged = 0, vacuous = 0, zeros = 0, redraws = 0, worst = 0.0 },
-    Measurement)
+  return setmetatable({ samples = {}, evidence = {}, confused = {}, judged = 0, vacuous = 0, zeros = 0, exact = 0, redraws = 0,
+                        worst = 0.0 }, Measurement)
 end
 
 local function merge_confusion(total, confusion)
@@ -27,6 +27,7 @@ function Measurement:add(record)
   self.judged = self.judged + (record.judged or 0)
   self.vacuous = self.vacuous + (record.vacuous or 0)
   self.zeros = self.zeros + (record.zeros or 0)
+  self.exact = self.exact + (record.exact or 0)
   self.worst = math.max(self.worst, record.worst or 0.0)
   self.redraws = self.redraws + (record.redraws or 0)
   merge_confusion(self.confused, record.confusion or {})

@@ -71,6 +71,17 @@ function M.integers(lo, hi)
   return dist("integers", ("integers(%s,%s)"):format(digits(number("integers", lo)), digits(number("integers", hi))), lo + 0.0, hi + 0.0)
 end
 
+--- Odd integers lo..hi (lo odd): their lowest bit is set, so that a narrower significand cannot hold them.
+---@param lo integer odd
+---@param hi integer
+---@return table sample
+function M.odd_integers(lo, hi)
+  if math.type(lo) ~= "integer" or math.type(hi) ~= "integer" or lo % 2 == 0 or lo > hi then
+    error("sample.odd_integers: expected integers lo <= hi, lo odd", 2)
+  end
+  return new("odd", ("odd_integers(%d,%d)"):format(lo, hi), { half = M.integers(lo // 2, (hi - 1) // 2) })
+end
+
 --- Every code equally likely, NaN and infinity included.
 ---@return table sample
 function M.bits() return dist("bits", "bits()") end
@@ -170,6 +181,11 @@ function fillers.inputs(sample, buffer, c)
   local own = sample.by_name[c.name]
   if not own then error(("sample '%s' says nothing of input '%s'"):format(sample.label, c.name), 0) end
   fill(own, buffer, c)
+end
+
+function fillers.odd(sample, buffer, c)
+  fill(sample.half, buffer, c)
+  for i = 1, #buffer do buffer[i] = 2 * buffer[i] + 1 end
 end
 
 function fillers.at(sample, buffer, c) fill(sample.base, buffer, c) end

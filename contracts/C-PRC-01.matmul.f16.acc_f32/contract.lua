@@ -1,0 +1,34 @@
+local kc = require "kc"
+local tol, sample = kc.tolerance, kc.sample
+
+local function matmul(name)
+  return kc.kernel { file = name .. ".k", entry = "matmul", args = { "A", "B", "C", "M", "N", "K" }, group = { 16, 16 },
+                     grid = { "N", "M" } }
+end
+
+-- Sums of these products stay below 2^24: no order of summation in f32 makes an error.
+local integers = sample.at({ M = 32, N = 32, K = 1024 }, sample.integers(1, 31))
+local identity = sample.at({ M = 1, N = 1024, K = 1 }, sample.inputs { A = sample.constant(1), B = sample.finite_bits() })
+
+return kc.contract {
+  identifier    = { class = "C-PRC-01", name = "matmul.f16.acc_f32", version = "1.0" },
+  scope         = { operation = "matmul", inputs = { "A: f16[M,K]", "B: f16[K,N]" }, outputs = { "C: f32[M,N]" },
+                    shapes = { M = kc.range(1, 128), N = kc.range(1, 1024), K = kc.range(1, 8192) } },
+  precondition  = function(x) return { kc.finite(x.A), kc.finite(x.B) } end,
+  postcondition = function(_, y, ref, t) return { kc.same_class(y.C, ref.C, t), kc.within(y.C, ref.C, t) } end,
+  tolerance     = tol.dot { kind = "proved", terms = "K", height = "K - 1", accumulator = "f32", denormals = "preserve" },
+  oracle        = kc.oracle.matmul("A", "B"),
+  protocol      = { inputs = { integers, identity, sample.uniform(0, 1), sample.normal(), sample.log_uniform(-14, 0) },
+                    judged = "element", samples = 1024, budget = 8e6, vacuous = 0.5,
+                    statistic = "max", pass = "error / tolerance <= 1", repeats = 1 },
+  signature     = { pattern = "error of terms of one sign grows with K: partial sums are narrower than f32",
+                    test = function(m)
+                      local bits = m:bits "uniform"
+                      if m:ratio(integers.label) == 0 or bits > 16 then return kc.no "f32 sums" end
+                      return kc.yes(("%.1f effective bits of S1"):format(bits))
+                    end },
+  calibration   = { baseline = matmul "zeros", bad = { matmul "acc_f16", matmul "acc_bf16", matmul "chunks_f16" },
+                    good = { matmul "acc_f32", matmul "blocks_f32" },
+                    probes = { sample.at({ M = 16, N = 16, K = 32 }, sample.uniform(1, 2)) },
+                    functional = { inputs = { sample.at({ M = 16, N = 16, K = 32 }, sample.uniform(0, 1)) }, rtol = 5e-2, atol = 1e-2 } },
+}
