@@ -44,11 +44,11 @@ static void run_range(void *user, int worker, int64_t begin, int64_t end) {
   }
 }
 
-static void tally_init(kc__tally *t) {
+void kc__tally_init(kc__tally *t) {
   *t = (kc__tally){.worst = -1, .first_mismatch = -1};
 }
 
-static void tally_merge(kc__tally *t, const kc__tally *from) {
+void kc__tally_merge(kc__tally *t, const kc__tally *from) {
   t->finite += from->finite;
   t->class_mismatches += from->class_mismatches;
   t->bit_differences += from->bit_differences;
@@ -62,8 +62,7 @@ static void tally_merge(kc__tally *t, const kc__tally *from) {
   }
 }
 
-/* Smallest upper edge of a bin below which a share q of the values lies. */
-static double quantile(const kc__tally *t, double q) {
+double kc__tally_quantile(const kc__tally *t, double q) {
   int64_t wanted = (int64_t)(q * (double)t->finite), seen = 0;
   for (int k = 0; k < 65; k++) {
     seen += t->histogram[k];
@@ -87,7 +86,7 @@ static void summarise(kc_summary *out, const pass *p, const kc__tally *t, int64_
   for (int64_t b = 0; b < blocks; b++) sum += p->sums[b];
   out->max = t->max;
   out->mean = sum / (double)t->finite;
-  for (int k = 0; k < 4; k++) out->quantile[k] = fmin(quantile(t, shares[k]), t->max);
+  for (int k = 0; k < 4; k++) out->quantile[k] = fmin(kc__tally_quantile(t, shares[k]), t->max);
   out->quantile[4] = t->max;
   if (!p->row->report) return;
   out->max = p->row->report(p->job, out->max);
@@ -130,9 +129,9 @@ kc_status kc_metric_run(kc_summary *out, const kc_metric *m, const kc_buffer *go
     status = kc_fail(err, KC_ENOMEM, "no memory to compare %lld elements", (long long)count);
     goto done;
   }
-  for (int k = 0; k < workers; k++) tally_init(&p.tallies[k]);
+  for (int k = 0; k < workers; k++) kc__tally_init(&p.tallies[k]);
   kc__parallel_for(count, GRAIN, run_range, &p);
-  for (int k = 1; k < workers; k++) tally_merge(&p.tallies[0], &p.tallies[k]);
+  for (int k = 1; k < workers; k++) kc__tally_merge(&p.tallies[0], &p.tallies[k]);
   summarise(out, &p, &p.tallies[0], count);
 done:
   free(p.sums);

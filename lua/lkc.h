@@ -97,6 +97,7 @@ void lkc_open_format(lua_State *L);
 void lkc_open_buffer(lua_State *L);
 void lkc_open_enclosure(lua_State *L);
 void lkc_open_metric(lua_State *L);
+void lkc_open_npy(lua_State *L);
 void lkc_open_device(lua_State *L);
 void lkc_open_process(lua_State *L);
 void lkc_open_channel(lua_State *L);

@@ -39,6 +39,14 @@ typedef struct kc__metric_row {
 extern const kc__metric_row kc__metric_ulp, kc__metric_abs, kc__metric_rel, kc__metric_denom, kc__metric_bits,
     kc__metric_bitwise, kc__metric_class;
 
+void kc__tally_init(kc__tally *t);
+void kc__tally_merge(kc__tally *t, const kc__tally *from);
+/* Smallest upper edge of a bin below which a share q of the values lies. */
+double kc__tally_quantile(const kc__tally *t, double q);
+
+/* Numbers of the format between two codes that are not NaN. */
+uint64_t kc__ulp_distance(const kc_format *f, uint64_t a, uint64_t b);
+
 /* Adds one value of element i. */
 static inline void kc__tally_value(kc__tally *t, int64_t i, double value) {
   t->histogram[kc__bin(value)]++;

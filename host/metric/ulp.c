@@ -8,7 +8,7 @@
 
 enum { BLOCK = KC__METRIC_BLOCK, FIRST_BIN = 33 /* of the value 1 */ };
 
-static uint64_t distance(const kc_format *f, uint64_t a, uint64_t b) {
+uint64_t kc__ulp_distance(const kc_format *f, uint64_t a, uint64_t b) {
   uint64_t x = (uint64_t)kc_ordered(f, a), y = (uint64_t)kc_ordered(f, b);
   return (int64_t)x > (int64_t)y ? x - y : y - x;
 }
@@ -22,7 +22,7 @@ static double block_codes(const kc__metric_job *j, int64_t first, int n, kc__tal
   for (int64_t i = first; i < first + n; i++) {
     uint64_t got = kc_load(j->f, j->got, (size_t)i), ref = kc_load(j->f, j->ref, (size_t)i);
     kc_class a = kc_classify(j->f, got), b = kc_classify(j->f, ref);
-    uint64_t d = distance(j->f, got, ref);
+    uint64_t d = kc__ulp_distance(j->f, got, ref);
     t->bit_differences += got != ref;
     if (!is_finite(a) || !is_finite(b)) {
       if (a != b) kc__tally_mismatch(t, i);

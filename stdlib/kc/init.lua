@@ -16,7 +16,7 @@ local origin = {
   device = { "device", "device" }, devices = { "device", "devices" }, judge = { "session", "judge" },
   formats = { "numbers", "formats" }, encode = { "numbers", "encode" }, decode = { "numbers", "decode" },
   classify = { "numbers", "classify" }, ulp = { "numbers", "ulp" }, ulp_at = { "numbers", "ulp_at" },
-  next = { "numbers", "next" }, buffer = { "numbers", "buffer" }, metric = { "numbers", "metric" },
+  npy = { "npy" }, next = { "numbers", "next" }, buffer = { "numbers", "buffer" }, metric = { "numbers", "metric" },
   metrics = { "numbers", "metrics" }, real = { "numbers", "real" }, reals = { "numbers", "reals" },
   constant = { "expression", "constant" }, ratio = { "expression", "ratio" }, static = { "expression", "static" },
   exp = { "expression", "exp" }, exp2 = { "expression", "exp2" }, expm1 = { "expression", "expm1" }, log = { "expression", "log" },

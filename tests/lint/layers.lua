@@ -20,6 +20,7 @@ for _, path in ipairs(files("'host/*.h' 'devices/*.h' 'lua/*.h'")) do home[path:
 
 local foreign = { "lua.h", "lauxlib.h", "lualib.h" }
 local device_headers = { "cuda", "nvrtc", "hip", "CL/", "ffi.h" }
+local public = { ["kc.h"] = true, ["kc_driver.h"] = true, ["npy.h"] = true, ["diff.h"] = true }
 local exact_headers = { "mpfr.h", "arb.h", "flint", "gmp.h" }
 
 local function mentions(list, name)
@@ -44,9 +45,9 @@ local rules = {
     if mentions(device_headers, name) then return "lua includes a device header" end
     if home[name] == "devices" and not path:match("_main%.c$") then return "only the programs may include headers of devices" end
     local exact = path:match("lkc_exact%.c$") or path:match("lkc_real%.c$") or path:match("lkc_expression%.c$")
-    local public = name == "kc.h" or name == "kc_driver.h" or (exact and (name == "exact.h" or name == "expression.h"))
+    local open = public[name] or (exact and (name == "exact.h" or name == "expression.h"))
     if mentions(exact_headers, name) and not exact then return "only kc.exact may include MPFR" end
-    if home[name] == "host" and not public then return "lua includes an internal header of host" end
+    if home[name] == "host" and not open then return "lua includes an internal header of host" end
   end,
 }
 

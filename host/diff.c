@@ -1,0 +1,370 @@
+/* diff.c - comparing two files, in one pass.
+ *
+ * Blocks go through the ulp metric, which counts, bins and says whether anything differs. Errors are bounded by a vectorised loop in
+ * binary64; only blocks that may hold a new worst element, or one beyond a limit, are looked at element by element, exactly.
+ */
+#include "diff.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "diff_error.h"
+#include "diff_tiles.h"
+#include "metric/metric.h"
+#include "parallel.h"
+
+enum { BLOCK = KC__METRIC_BLOCK };
+
+/* An element met: its number in the order of tiles decides between equals, whichever thread meets it. */
+typedef struct found {
+  int64_t tile, k; /* tile < 0: none */
+  uint64_t got, ref;
+  double error;
+} found;
+
+typedef struct worker {
+  kc__tally tally;
+  int64_t classes[7][7], class_differences, nan_payloads, beyond;
+  found first, first_class, worst[KC_DIFF_KINDS];
+  char *got, *ref, *scratch; /* a tile each */
+  double *values;            /* to convert a tile */
+  kc_status status;
+  kc_text err;
+} worker;
+
+typedef struct pass {
+  const kc_npy *got, *ref;
+  const kc_diff_options *options;
+  kc__diff_tiles tiles;
+  kc__diff_scale scale;
+  double limit[KC_DIFF_KINDS];
+  worker *workers;
+} pass;
+
+/* A block of codes and their values as doubles. */
+typedef struct block {
+  const char *got, *ref;
+  int64_t tile, k;
+  int n;
+  double x[BLOCK], y[BLOCK];
+} block;
+
+/* ---- what differs by class or bits ------------------------------------------------------------------------------------- */
+
+static bool is_finite(kc_class c) {
+  return (c & (KC_NAN | KC_NINF | KC_PINF)) == 0;
+}
+
+/* Classes that no tolerance reconciles. */
+static bool class_differs(kc_class a, kc_class b) {
+  bool zeros = (a | b) == (KC_NZERO | KC_PZERO);
+  return zeros || (a != b && !(is_finite(a) && is_finite(b)));
+}
+
+static void note(found *f, const block *b, int k, uint64_t got, uint64_t ref, double error) {
+  *f = (found){b->tile, b->k + k, got, ref, error};
+}
+
+static void count_class(worker *w, const block *b, int k, uint64_t got, uint64_t ref, kc_class x, kc_class y) {
+  if (w->first_class.tile < 0) note(&w->first_class, b, k, got, ref, 0);
+  w->classes[__builtin_ctz(x)][__builtin_ctz(y)]++;
+  w->class_differences++;
+  w->beyond++;
+}
+
+/* Blocks with NaNs, infinities or zeros of different sign. Such elements leave the vectors, so that what follows sees no error. */
+static void sort_classes(const pass *p, worker *w, block *b) {
+  const kc_format *f = p->scale.f;
+  for (int k = 0; k < b->n; k++) {
+    uint64_t got = kc_load(f, b->got, (size_t)k), ref = kc_load(f, b->ref, (size_t)k);
+    kc_class x = kc_classify(f, got), y = kc_classify(f, ref);
+    if (class_differs(x, y)) count_class(w, b, k, got, ref, x, y);
+    w->nan_payloads += x == KC_NAN && y == KC_NAN && got != ref;
+    if (!is_finite(x) || !is_finite(y)) b->x[k] = b->y[k] = 0;
+  }
+}
+
+static void find_first(const pass *p, worker *w, const block *b) {
+  const kc_format *f = p->scale.f;
+  for (int k = 0; k < b->n && w->first.tile < 0; k++) {
+    uint64_t got = kc_load(f, b->got, (size_t)k), ref = kc_load(f, b->ref, (size_t)k);
+    bool nans = kc_classify(f, got) == KC_NAN && kc_classify(f, ref) == KC_NAN;
+    if (got != ref && (p->options->bits || !nans)) note(&w->first, b, k, got, ref, 0);
+  }
+}
+
+/* ---- errors ------------------------------------------------------------------------------------------------------------- */
+
+/* Built for these too; the same bits come out. Without an fma instruction the library's is called. */
+#define KC__VECTOR __attribute__((target_clones("avx2", "default")))
+#define KC__FMA __attribute__((target_clones("fma", "default")))
+
+KC__VECTOR static void widen_f32(double *restrict out, const char *in, int n) {
+  const float *x = (const float *)(const void *)in;
+  for (int k = 0; k < n; k++) out[k] = (double)x[k];
+}
+
+static void decode(const pass *p, double *out, const char *in, int n) {
+  const kc_format *f = p->scale.f;
+  if (f->kind == KC_FLOAT && f->storage == 4 && f->shift == 0)
+    widen_f32(out, in, n);
+  else
+    kc_decode_array(f, out, in, (size_t)n);
+}
+
+/* Numbers >= 0 compare as their bits do; the highest bit is the sign. */
+static inline int64_t bits_of(double x) {
+  return (int64_t)kc__bits_of(x);
+}
+
+/* Does any |x - y| exceed a, or r |y|? Exactly, but for differences that are not exact doubles or tiny, where the answer may be yes
+ * for no. With `rest` the part of x - y that was rounded off (Knuth), what remains are comparisons, and one fma, whose sign is right. */
+KC__FMA static bool may_exceed(const double *restrict x, const double *restrict y, int n, double a, double r) {
+  int64_t hit = 0, edge = bits_of(a), tiny = bits_of(KC__RESIDUAL_SAFE), relative = -(int64_t)(r < KC__INF);
+  for (int k = 0; k < n; k++) {
+    double s = x[k] - y[k], t = s - x[k], rest = (x[k] - (s - t)) - (y[k] + t);
+    int64_t h = bits_of(__builtin_fabs(s)), excess = bits_of(__builtin_fma(r, __builtin_fabs(y[k]), -__builtin_fabs(s)));
+    int64_t near = bits_of(r * __builtin_fabs(y[k]) * (1 - 0x1p-48));
+    int64_t inexact = -(int64_t)(bits_of(__builtin_fabs(rest)) != 0),
+            uncertain = (inexact & -(int64_t)(h >= near)) | -(int64_t)(h < tiny);
+    hit |= -(int64_t)(h > edge) | (inexact & -(int64_t)(h == edge));
+    hit |= relative & -(int64_t)(h != 0) & (excess | uncertain) & INT64_MIN;
+  }
+  return hit != 0;
+}
+
+/* What an element must exceed to be a new worst one or beyond the limit. */
+static double threshold(const pass *p, const worker *w, kc_diff_kind kind) {
+  return fmin(w->worst[kind].error, p->limit[kind]);
+}
+
+static bool worth_a_look(const pass *p, const worker *w, const block *b, const kc__tally *t) {
+  double ulps = threshold(p, w, KC_DIFF_ULP);
+  bool exact = !p->scale.ulps && t->max < 0x1p53;
+  if (p->scale.wide || t->max > ulps || (!exact && t->max >= ulps * (1 - 0x1p-48))) return true;
+  return may_exceed(b->x, b->y, b->n, threshold(p, w, KC_DIFF_ABS), threshold(p, w, KC_DIFF_REL));
+}
+
+/* A pair like the worst one so far needs no second look: of a constant tensor all are alike. */
+static bool is_worse(const pass *p, const found *worst, const block *b, int k, kc_diff_kind kind, uint64_t got, uint64_t ref) {
+  if (got == worst->got && ref == worst->ref) return false;
+  return kc__diff_exceeds(&p->scale, kind, got, ref, b->x[k], b->y[k], worst->error);
+}
+
+static void judge_element(const pass *p, worker *w, const block *b, int k, uint64_t got, uint64_t ref) {
+  bool beyond = false;
+  for (kc_diff_kind kind = 0; kind < KC_DIFF_KINDS; kind++) {
+    found *worst = &w->worst[kind];
+    if (is_worse(p, worst, b, k, kind, got, ref)) note(worst, b, k, got, ref, kc__diff_error(&p->scale, kind, got, ref));
+    beyond =
+        beyond || (p->limit[kind] < KC__INF && kc__diff_exceeds(&p->scale, kind, got, ref, b->x[k], b->y[k], p->limit[kind]));
+  }
+  w->beyond += beyond;
+}
+
+static void judge_elements(const pass *p, worker *w, const block *b) {
+  const kc_format *f = p->scale.f;
+  for (int k = 0; k < b->n; k++) {
+    uint64_t got = kc_load(f, b->got, (size_t)k), ref = kc_load(f, b->ref, (size_t)k);
+    if (got == ref || !is_finite(kc_classify(f, got)) || !is_finite(kc_classify(f, ref))) continue;
+    judge_element(p, w, b, k, got, ref);
+  }
+}
+
+static void compare_block(const pass *p, worker *w, block *b) {
+  kc__metric_job job = {p->scale.f, b->got, b->ref, p->scale.ulps, NULL};
+  kc__tally t;
+  kc__tally_init(&t);
+  (void)kc__metric_ulp.block(&job, 0, b->n, &t);
+  kc__tally_merge(&w->tally, &t);
+  if (t.bit_differences == 0) return;
+  if (w->first.tile < 0) find_first(p, w, b);
+  decode(p, b->x, b->got, b->n);
+  decode(p, b->y, b->ref, b->n);
+  if (t.finite < b->n || t.class_mismatches > 0) sort_classes(p, w, b);
+  if (worth_a_look(p, w, b, &t)) judge_elements(p, w, b);
+}
+
+/* ---- tiles ---------------------------------------------------------------------------------------------------------------- */
+
+/* Reads a tile and converts it into the common format, which holds its values exactly. */
+static kc_status fetch(const pass *p, worker *w, int64_t tile, int64_t n, const kc_npy *npy, char *out) {
+  static const kc_encoding nearest = {.rounding = KC_RNE};
+  kc_status status = kc__diff_tiles_read(&p->tiles, tile, npy, out, w->scratch, &w->err);
+  const kc_format *f = kc_npy_describe(npy)->format;
+  if (status != KC_OK || f == p->scale.f) return status;
+  kc_decode_array(f, w->values, out, (size_t)n);
+  kc_encode_array(p->scale.f, out, w->values, (size_t)n, &nearest);
+  return KC_OK;
+}
+
+static void compare_tile(const pass *p, worker *w, int64_t tile) {
+  int64_t n = kc__diff_tiles_size(&p->tiles, tile);
+  size_t size = p->scale.f->storage;
+  w->status = fetch(p, w, tile, n, p->got, w->got);
+  if (w->status == KC_OK) w->status = fetch(p, w, tile, n, p->ref, w->ref);
+  block b = {.tile = tile};
+  for (; w->status == KC_OK && b.k < n; b.k += BLOCK) {
+    b.got = w->got + (size_t)b.k * size;
+    b.ref = w->ref + (size_t)b.k * size;
+    b.n = n - b.k < BLOCK ? (int)(n - b.k) : BLOCK;
+    compare_block(p, w, &b);
+  }
+}
+
+static void compare_range(void *user, int k, int64_t begin, int64_t end) {
+  const pass *p = user;
+  for (int64_t i = begin; i < end && p->workers[k].status == KC_OK; i++) compare_tile(p, &p->workers[k], i);
+}
+
+/* ---- workers -------------------------------------------------------------------------------------------------------------- */
+
+static void worker_free(worker *w) {
+  free(w->got);
+  free(w->ref);
+  free(w->scratch);
+  free(w->values);
+}
+
+static bool worker_init(worker *w, size_t bytes) {
+  *w = (worker){.first.tile = -1, .first_class.tile = -1};
+  for (int kind = 0; kind < KC_DIFF_KINDS; kind++) w->worst[kind].tile = -1;
+  kc__tally_init(&w->tally);
+  w->got = malloc(bytes);
+  w->ref = malloc(bytes);
+  w->scratch = malloc(bytes);
+  w->values = malloc(KC__DIFF_TILE * sizeof *w->values);
+  return w->got && w->ref && w->scratch && w->values;
+}
+
+static bool earlier(const found *a, const found *b) {
+  return a->tile >= 0 && (b->tile < 0 || a->tile < b->tile || (a->tile == b->tile && a->k < b->k));
+}
+
+static void worker_merge(worker *w, const worker *from) {
+  kc__tally_merge(&w->tally, &from->tally);
+  for (int i = 0; i < 49; i++) w->classes[i / 7][i % 7] += from->classes[i / 7][i % 7];
+  w->class_differences += from->class_differences;
+  w->nan_payloads += from->nan_payloads;
+  w->beyond += from->beyond;
+  if (earlier(&from->first, &w->first)) w->first = from->first;
+  if (earlier(&from->first_class, &w->first_class)) w->first_class = from->first_class;
+  for (int k = 0; k < KC_DIFF_KINDS; k++) {
+    const found *a = &from->worst[k], *b = &w->worst[k];
+    if (a->error > b->error || (a->error == b->error && earlier(a, b))) w->worst[k] = *a;
+  }
+}
+
+/* ---- the whole -------------------------------------------------------------------------------------------------------------- */
+
+static const char *shape_text(const kc_npy_info *i, kc_text *out) {
+  int n = 0;
+  out->s[0] = 0;
+  for (int d = 0; d < i->rank; d++)
+    n += snprintf(out->s + n, sizeof out->s - (size_t)n, "%s%lld", d ? "," : "", (long long)i->shape[d]);
+  return out->s;
+}
+
+static kc_status check_shapes(const kc_npy *got, const kc_npy *ref, kc_text *err) {
+  const kc_npy_info *a = kc_npy_describe(got), *b = kc_npy_describe(ref);
+  bool same = a->rank == b->rank;
+  for (int d = 0; same && d < a->rank; d++) same = a->shape[d] == b->shape[d];
+  kc_text x, y;
+  if (same) return KC_OK;
+  return kc_fail(err, KC_EUNSUPPORTED, "shapes differ: [%s] in '%s' and [%s] in '%s'", shape_text(a, &x), kc_npy_path(got),
+                 shape_text(b, &y), kc_npy_path(ref));
+}
+
+/* What ulps are counted in: a format of floats, or NULL for the distance of codes. */
+static kc_status choose_ulps(kc__diff_scale *s, const kc_format *as, const kc_format *a, const kc_format *b, kc_text *err) {
+  s->wide = s->f->kind != KC_FLOAT && s->f->bits == 64;
+  if (as && as->kind != KC_FLOAT) return kc_fail(err, KC_EUNSUPPORTED, "ulps of %s: expected a format of floats", as->name);
+  if (as && s->wide) return kc_fail(err, KC_EUNSUPPORTED, "ulps of %s have no meaning for %s", as->name, s->f->name);
+  s->ulps = as;
+  if (as || a == b || s->f->kind != KC_FLOAT) return KC_OK;
+  if (a->kind != KC_FLOAT || b->kind != KC_FLOAT)
+    s->ulps = a->kind == KC_FLOAT ? a : b->kind == KC_FLOAT ? b : s->f;
+  else
+    s->ulps = a->frac_bits < b->frac_bits || (a->frac_bits == b->frac_bits && a->emax < b->emax) ? a : b;
+  return KC_OK;
+}
+
+static kc_status choose_formats(pass *p, kc_text *err) {
+  const kc_format *a = kc_npy_describe(p->got)->format, *b = kc_npy_describe(p->ref)->format;
+  const kc_npy *raw = !a ? p->got : !b ? p->ref : NULL;
+  if (raw) return kc_fail(err, KC_EUNSUPPORTED, "'%s' holds raw elements; name the format they have", kc_npy_path(raw));
+  p->scale.f = kc__diff_common(a, b);
+  if (!p->scale.f) return kc_fail(err, KC_EUNSUPPORTED, "%s and %s: no format holds the values of both", a->name, b->name);
+  if (p->options->bits && a != b)
+    return kc_fail(err, KC_EUNSUPPORTED, "formats differ: %s and %s have no bits in common", a->name, b->name);
+  return choose_ulps(&p->scale, p->options->as, a, b, err);
+}
+
+static kc_diff_element element(const pass *p, const found *f) {
+  kc_diff_element e = {.at = -1, .got = f->got, .ref = f->ref, .error = f->error};
+  if (f->tile < 0) return e;
+  const kc_npy_info *info = kc_npy_describe(p->got);
+  kc__diff_tiles_index(&p->tiles, f->tile, f->k, info, e.index);
+  e.at = 0;
+  for (int d = 0; d < info->rank; d++) e.at = e.at * info->shape[d] + e.index[d];
+  return e;
+}
+
+static void summarise(kc_diff_summary *out, const pass *p, const worker *w) {
+  static const double shares[4] = {0.5, 0.9, 0.99, 0.999};
+  *out = (kc_diff_summary){.format = p->scale.f, .ulps_of = p->scale.ulps, .count = kc_npy_describe(p->got)->count};
+  out->nan_payloads = w->nan_payloads;
+  out->different = w->tally.bit_differences - (p->options->bits ? 0 : w->nan_payloads);
+  out->equal = out->count - out->different;
+  out->finite = w->tally.finite;
+  out->class_differences = w->class_differences;
+  out->beyond = w->beyond;
+  memcpy(out->classes, w->classes, sizeof out->classes);
+  out->first = element(p, &w->first);
+  out->first_class = element(p, &w->first_class);
+  for (int k = 0; k < KC_DIFF_KINDS; k++) out->worst[k] = element(p, &w->worst[k]);
+  memcpy(out->histogram, w->tally.histogram, sizeof out->histogram);
+  for (int k = 0; k < 4; k++) out->quantile[k] = fmin(kc__tally_quantile(&w->tally, shares[k]), w->worst[KC_DIFF_ULP].error);
+}
+
+/* Compares all tiles; the first worker holds the result. */
+static kc_status compare_all(pass *p, kc_text *err) {
+  int count = kc__parallel_workers(p->tiles.count, 1), ready = 0;
+  kc_status status = KC_OK;
+  size_t bytes = KC__DIFF_TILE * sizeof(uint64_t);
+  p->workers = malloc((size_t)count * sizeof *p->workers);
+  while (p->workers && ready < count && worker_init(&p->workers[ready], bytes)) ready++;
+  if (ready < count) {
+    if (p->workers) worker_free(&p->workers[ready]);
+    status = kc_fail(err, KC_ENOMEM, "no memory to compare files");
+  } else {
+    kc__parallel_for(p->tiles.count, 1, compare_range, p);
+  }
+  for (int k = 0; k < ready && status == KC_OK; k++) {
+    status = p->workers[k].status;
+    if (status != KC_OK)
+      *err = p->workers[k].err;
+    else if (k > 0)
+      worker_merge(&p->workers[0], &p->workers[k]);
+  }
+  for (int k = 0; k < ready; k++) worker_free(&p->workers[k]);
+  return status;
+}
+
+kc_status kc_diff_run(kc_diff_summary *out, const kc_npy *got, const kc_npy *ref, const kc_diff_options *o, kc_text *err) {
+  kc_text unheard;
+  pass p = {.got = got, .ref = ref, .options = o};
+  if (!err) err = &unheard;
+  for (int k = 0; k < KC_DIFF_KINDS; k++) {
+    p.limit[k] = o->limit[k];
+    if (!(o->limit[k] >= 0)) return kc_fail(err, KC_EINVAL, "a tolerance is a number >= 0");
+  }
+  kc_status status = check_shapes(got, ref, err);
+  if (status == KC_OK) status = choose_formats(&p, err);
+  if (status != KC_OK) return status;
+  kc__diff_tiles_plan(&p.tiles, kc_npy_describe(got), kc_npy_describe(ref));
+  status = compare_all(&p, err);
+  if (status == KC_OK) summarise(out, &p, &p.workers[0]);
+  free(p.workers);
+  return status;
+}

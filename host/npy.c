@@ -1,0 +1,295 @@
+/* npy.c - opening, reading and writing .npy files. Reads go through pread: a mapping of a file that another process truncates
+ * would turn a read into SIGBUS. */
+#define _GNU_SOURCE
+#include "npy.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "npy_header.h"
+
+struct kc_npy {
+  int fd;
+  kc_npy_info info;
+  char *path;
+};
+
+/* Elements that are handled at a time when a file is loaded. */
+enum { PIECE = 1 << 16 };
+
+static kc_status system_error(kc_text *err, const char *what, const char *path) {
+  return kc_fail(err, KC_EIO, "cannot %s '%s': %s", what, path, strerror(errno));
+}
+
+/* Reads exactly n bytes; fewer mean that the file shrank. */
+static kc_status read_at(int fd, void *out, size_t n, uint64_t offset, const char *path, kc_text *err) {
+  for (size_t done = 0; done < n;) {
+    ssize_t got = pread(fd, (char *)out + done, n - done, (off_t)(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return system_error(err, "read", path);
+    if (got == 0)
+      return kc_fail(err, KC_EIO, "'%s' ends at byte %llu, expected %zu bytes more", path, (unsigned long long)(offset + done),
+                     n - done);
+    done += (size_t)got;
+  }
+  return KC_OK;
+}
+
+static const char *file_kind(mode_t mode) {
+  return S_ISDIR(mode) ? "a directory" : S_ISFIFO(mode) ? "a pipe" : S_ISSOCK(mode) ? "a socket" : "a device";
+}
+
+/* O_NONBLOCK: a pipe must be refused, not waited for. */
+static kc_status open_regular(int *fd, const char *path, int flags, struct stat *st, kc_text *err) {
+  *fd = open(path, flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
+  if (*fd < 0) return system_error(err, "open", path);
+  kc_status status = KC_OK;
+  if (fstat(*fd, st) != 0)
+    status = system_error(err, "look at", path);
+  else if (!S_ISREG(st->st_mode))
+    status = kc_fail(err, KC_EIO, "'%s' is %s, expected a regular file", path, file_kind(st->st_mode));
+  if (status != KC_OK) close(*fd);
+  return status;
+}
+
+static uint64_t little(const unsigned char *p, int n) {
+  uint64_t x = 0;
+  while (n--) x = x << 8 | p[n];
+  return x;
+}
+
+/* Magic, version and length: where the dictionary begins and how long it is. */
+static kc_status read_prefix(const kc_npy *npy, uint64_t size, uint64_t *begin, uint64_t *length, kc_text *err) {
+  unsigned char prefix[KC__NPY_MAGIC + 4] = {0};
+  kc_status status = KC_OK;
+  if (size >= KC__NPY_MAGIC + 2)
+    status = read_at(npy->fd, prefix, size < sizeof prefix ? size : sizeof prefix, 0, npy->path, err);
+  if (status != KC_OK) return status;
+  if (memcmp(prefix, "\x93NUMPY", 6) != 0)
+    return kc_fail(err, KC_EIO, "'%s' is not a .npy file: it does not begin with \\x93NUMPY", npy->path);
+  int major = prefix[6], minor = prefix[7];
+  if (major < 1 || major > 3 || minor != 0)
+    return kc_fail(err, KC_EUNSUPPORTED, "'%s': version %d.%d of the format, expected 1.0, 2.0 or 3.0", npy->path, major,
+                   minor);
+  int width = major == 1 ? 2 : 4;
+  *begin = (uint64_t)(KC__NPY_MAGIC + width);
+  *length = little(prefix + KC__NPY_MAGIC, width);
+  if (*begin > size || *length > size - *begin)
+    return kc_fail(err, KC_EIO, "'%s': a header of %llu bytes in a file of %llu", npy->path, (unsigned long long)*length,
+                   (unsigned long long)size);
+  if (*length > KC__NPY_MAX_HEADER)
+    return kc_fail(err, KC_EIO, "'%s': a header of %llu bytes, expected at most %d", npy->path, (unsigned long long)*length,
+                   KC__NPY_MAX_HEADER);
+  return KC_OK;
+}
+
+/* Puts the path before a message that lacks it. */
+static kc_status name_file(kc_status status, const char *path, const kc_text *why, kc_text *err) {
+  return status == KC_OK ? KC_OK : kc_fail(err, status, "'%.200s': %s", path, why->s);
+}
+
+static kc_status read_header(kc_npy *npy, uint64_t size, kc_text *err) {
+  uint64_t begin = 0, length = 0;
+  kc_text why = {""};
+  kc_status status = read_prefix(npy, size, &begin, &length, err);
+  if (status != KC_OK) return status;
+  char *text = malloc(length + 1);
+  if (!text) return kc_fail(err, KC_ENOMEM, "no memory for a header of %llu bytes", (unsigned long long)length);
+  status = read_at(npy->fd, text, length, begin, npy->path, err);
+  if (status == KC_OK) status = name_file(kc__npy_parse(&npy->info, text, length, &why), npy->path, &why, err);
+  free(text);
+  if (status != KC_OK) return status;
+  npy->info.offset = begin + length;
+  uint64_t data = size - npy->info.offset, wanted = (uint64_t)npy->info.count * (uint64_t)npy->info.itemsize;
+  if (data == wanted) return KC_OK;
+  return kc_fail(err, KC_EIO, "'%s' holds %llu bytes of data, its shape needs %llu", npy->path, (unsigned long long)data,
+                 (unsigned long long)wanted);
+}
+
+kc_status kc_npy_open(kc_npy **out, const char *path, kc_text *err) {
+  struct stat st;
+  kc_npy *npy = calloc(1, sizeof *npy);
+  if (npy) npy->fd = -1;
+  if (!npy || !(npy->path = strdup(path))) {
+    kc_npy_close(npy);
+    return kc_fail(err, KC_ENOMEM, "no memory to open '%s'", path);
+  }
+  int fd;
+  kc_status status = open_regular(&fd, path, O_RDONLY, &st, err);
+  if (status == KC_OK) {
+    npy->fd = fd;
+    status = read_header(npy, (uint64_t)st.st_size, err);
+  }
+  if (status == KC_OK)
+    *out = npy;
+  else
+    kc_npy_close(npy);
+  return status;
+}
+
+void kc_npy_close(kc_npy *npy) {
+  if (!npy) return;
+  if (npy->fd >= 0) close(npy->fd);
+  free(npy->path);
+  free(npy);
+}
+
+const kc_npy_info *kc_npy_describe(const kc_npy *npy) {
+  return &npy->info;
+}
+
+const char *kc_npy_path(const kc_npy *npy) {
+  return npy->path;
+}
+
+kc_status kc_npy_reinterpret(kc_npy *npy, const kc_format *f, kc_text *err) {
+  const kc_format *is = npy->info.format;
+  if ((is && is->kind == KC_FLOAT) || npy->info.itemsize != f->storage)
+    return kc_fail(err, KC_EUNSUPPORTED, "'%s' holds %s of %d bytes; only integers or raw bytes of %d can be read as %s",
+                   npy->path, is ? is->name : "raw elements", npy->info.itemsize, f->storage, f->name);
+  npy->info.format = f;
+  return KC_OK;
+}
+
+/* ---- elements --------------------------------------------------------------------------------------------------------- */
+
+static void swap_bytes(void *data, int64_t n, int size) {
+  if (size == 2) {
+    for (uint16_t *p = data; n > 0; n--, p++) *p = __builtin_bswap16(*p);
+  } else if (size == 4) {
+    for (uint32_t *p = data; n > 0; n--, p++) *p = __builtin_bswap32(*p);
+  } else if (size == 8) {
+    for (uint64_t *p = data; n > 0; n--, p++) *p = __builtin_bswap64(*p);
+  }
+}
+
+/* Refuses words with bits that no code of a narrow format has: dropping them would hide what the file holds. */
+static kc_status check_codes(const kc_npy *npy, int64_t first, int64_t n, const void *data, kc_text *err) {
+  const kc_format *f = npy->info.format;
+  if (!f || f->bits == 8 * f->storage) return KC_OK;
+  uint64_t code = ((UINT64_C(1) << f->bits) - 1) << f->shift, word = 0;
+  for (int64_t i = 0; i < n; i++) {
+    memcpy(&word, (const char *)data + (size_t)i * f->storage, f->storage);
+    if (word & ~code)
+      return kc_fail(err, KC_EIO, "'%s': element %lld of the file is 0x%llx, no code of %s", npy->path, (long long)(first + i),
+                     (unsigned long long)word, f->name);
+  }
+  return KC_OK;
+}
+
+kc_status kc_npy_read(const kc_npy *npy, int64_t first, int64_t n, void *out, kc_text *err) {
+  const kc_npy_info *i = &npy->info;
+  if (first < 0 || n < 0 || n > i->count - first)
+    return kc_fail(err, KC_EINVAL, "elements %lld .. of '%s', which has %lld", (long long)first, npy->path,
+                   (long long)i->count);
+  size_t size = (size_t)i->itemsize;
+  kc_status status = read_at(npy->fd, out, (size_t)n * size, i->offset + (uint64_t)first * size, npy->path, err);
+  if (status != KC_OK) return status;
+  if (i->swapped) swap_bytes(out, n, i->itemsize);
+  return check_codes(npy, first, n, out, err);
+}
+
+/* One line of a transposition: n consecutive elements to places `stride` apart. */
+static inline void scatter(char *out, const char *in, int64_t n, int64_t stride, size_t size) {
+  for (int64_t k = 0; k < n; k++) memcpy(out + (size_t)(k * stride) * size, in + (size_t)k * size, size);
+}
+
+static void scatter_line(char *out, const char *in, int64_t n, int64_t stride, int size) {
+  switch (size) { /* a constant size, so that the copies become single moves */
+  case 1:
+    scatter(out, in, n, stride, 1);
+    break;
+  case 2:
+    scatter(out, in, n, stride, 2);
+    break;
+  case 4:
+    scatter(out, in, n, stride, 4);
+    break;
+  default:
+    scatter(out, in, n, stride, 8);
+  }
+}
+
+void kc__npy_transpose(void *out, const void *in, int size, int rank, const int64_t *shape, int64_t first, int64_t n) {
+  if (rank < 2) {
+    memcpy((char *)out + first * size, in, (size_t)(n * size));
+    return;
+  }
+  int64_t stride[KC_MAX_RANK], at[KC_MAX_RANK], rest = first;
+  stride[rank - 1] = 1;
+  for (int d = rank - 2; d >= 0; d--) stride[d] = stride[d + 1] * shape[d + 1];
+  for (int d = 0; d < rank; d++) {
+    at[d] = rest % shape[d];
+    rest /= shape[d];
+  }
+  for (int64_t done = 0; done < n;) {
+    int64_t place = 0, line = shape[0] - at[0] < n - done ? shape[0] - at[0] : n - done;
+    for (int d = 0; d < rank; d++) place += at[d] * stride[d];
+    scatter_line((char *)out + place * size, (const char *)in + done * size, line, stride[0], size);
+    done += line;
+    at[0] = 0; /* a line ends at the end of the first dimension, or is the last */
+    for (int d = 1; d < rank && ++at[d] == shape[d]; d++) at[d] = 0;
+  }
+}
+
+static kc_status load_transposed(kc_buffer *b, const kc_npy *npy, kc_text *err) {
+  const kc_npy_info *i = &npy->info;
+  kc_status status = KC_OK;
+  void *piece = malloc((size_t)PIECE * (size_t)i->itemsize);
+  if (!piece) return kc_fail(err, KC_ENOMEM, "no memory to read '%s'", npy->path);
+  for (int64_t first = 0; first < i->count && status == KC_OK; first += PIECE) {
+    int64_t n = i->count - first < PIECE ? i->count - first : PIECE;
+    status = kc_npy_read(npy, first, n, piece, err);
+    if (status == KC_OK) kc__npy_transpose(kc_buffer_data(b), piece, i->itemsize, i->rank, i->shape, first, n);
+  }
+  free(piece);
+  return status;
+}
+
+kc_status kc_npy_load(kc_buffer **out, const kc_npy *npy, size_t guard, kc_text *err) {
+  const kc_npy_info *i = &npy->info;
+  if (!i->format)
+    return kc_fail(err, KC_EUNSUPPORTED, "'%s' holds raw elements of %d bytes; name the format they have", npy->path,
+                   i->itemsize);
+  kc_buffer *b;
+  kc_status status = kc_buffer_create(&b, i->format, i->rank, i->shape, guard, err);
+  if (status != KC_OK) return status;
+  bool turned = i->fortran && i->rank > 1;
+  status = turned ? load_transposed(b, npy, err) : kc_npy_read(npy, 0, i->count, kc_buffer_data(b), err);
+  if (status == KC_OK)
+    *out = b;
+  else
+    kc_buffer_release(b);
+  return status;
+}
+
+/* ---- writing ---------------------------------------------------------------------------------------------------------- */
+
+static kc_status write_all(int fd, const void *data, size_t n, const char *path, kc_text *err) {
+  for (size_t done = 0; done < n;) {
+    ssize_t put = write(fd, (const char *)data + done, n - done);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return system_error(err, "write", path);
+    done += (size_t)put;
+  }
+  return KC_OK;
+}
+
+kc_status kc_npy_save(const char *path, const kc_buffer *b, kc_text *err) {
+  char header[512];
+  struct stat st;
+  int fd;
+  kc_status status = open_regular(&fd, path, O_WRONLY | O_CREAT, &st, err);
+  if (status != KC_OK) return status;
+  size_t n = kc__npy_compose(header, kc_buffer_format(b), kc_buffer_rank(b), kc_buffer_shape(b));
+  if (ftruncate(fd, 0) != 0) status = system_error(err, "empty", path);
+  if (status == KC_OK) status = write_all(fd, header, n, path, err);
+  if (status == KC_OK) status = write_all(fd, kc_buffer_cdata(b), kc_buffer_bytes(b), path, err);
+  if (close(fd) != 0 && status == KC_OK) status = system_error(err, "write", path);
+  if (status != KC_OK) unlink(path);
+  return status;
+}
