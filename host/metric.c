@@ -63,10 +63,10 @@ void kc__tally_merge(kc__tally *t, const kc__tally *from) {
 }
 
 double kc__tally_quantile(const kc__tally *t, double q) {
-  int64_t wanted = (int64_t)(q * (double)t->finite), seen = 0;
+  int64_t wanted = (int64_t)ceil(q * (double)t->finite), seen = 0;
   for (int k = 0; k < 65; k++) {
     seen += t->histogram[k];
-    if (seen >= wanted && seen > 0) return k == 0 ? 0 : kc__pow2(k - 33);
+    if (seen >= wanted) return k == 0 ? 0 : kc__pow2(k - 33);
   }
   return t->max;
 }

@@ -41,7 +41,7 @@ extern const kc__metric_row kc__metric_ulp, kc__metric_abs, kc__metric_rel, kc__
 
 void kc__tally_init(kc__tally *t);
 void kc__tally_merge(kc__tally *t, const kc__tally *from);
-/* Smallest upper edge of a bin below which a share q of the values lies. */
+/* Smallest upper edge of a bin that a share q of the values or more does not exceed. */
 double kc__tally_quantile(const kc__tally *t, double q);
 
 /* Numbers of the format between two codes that are not NaN. */

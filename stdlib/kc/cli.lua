@@ -19,6 +19,10 @@ local function seconds(text)
   local n = tonumber(text)
   return n and n > 0 and n < 1e6 and n + 0.0 or nil, "a number of seconds above 0"
 end
+local function tolerance(text)
+  local n = tonumber(text)
+  return n and n >= 0 and n < math.huge and n + 0.0 or nil, "a number >= 0, decimal or 0x1p-23"
+end
 local function text(value) return value ~= "" and value or nil, "text" end
 local function one_of(...)
   local list = { ... }
@@ -26,6 +30,16 @@ local function one_of(...)
     for _, item in ipairs(list) do if item == value then return value end end
     return nil, "one of " .. table.concat(list, ", ")
   end
+end
+
+-- Of a report, or (diff) of numbers.
+local function any_format(value)
+  if value == "text" or value == "json" or core.format(value) then return value end
+  return nil, "one of text, json, " .. table.concat(core.formats(), ", ")
+end
+local function float_format(value)
+  local facts = core.format(value)
+  return facts and facts.kind == "float" and value or nil, "a format of floats, e.g. f32, bf16, e4m3fn"
 end
 
 local options = {
@@ -38,7 +52,12 @@ local options = {
   { "trace", text, "FILE", "write a trace" },
   { "resume", text, "FILE", "go on with a trace that was interrupted" },
   { "report", text, "FILE", "also write a report; .json or .txt" },
-  { "format", one_of("text", "json"), "FORMAT", "of the report on stdout: text (default) or json" },
+  { "format", any_format, "FORMAT", "of the report on stdout: text (default) or json; diff: of raw elements too", list = "formats" },
+  { "as", float_format, "FORMAT", "diff: count ulps of this format, at the reference" },
+  { "ulp", tolerance, "N", "diff: accept errors of N ulps" },
+  { "abs", tolerance, "A", "diff: accept absolute errors up to A" },
+  { "rel", tolerance, "R", "diff: accept errors up to R times the reference" },
+  { "bits", nil, nil, "diff: every bit counts, those of NaNs too" },
   { "clause", text, "NAME", "explain this clause only" },
   { "color", one_of("auto", "always", "never"), "WHEN", "auto (default), always or never" },
   { "list", nil, nil, "show what would run" },
@@ -61,6 +80,8 @@ local commands = {
   { "explain", "ID", "a contract as prose" },
   { "devices", "", "backends and devices" },
   { "replay", "TOKEN", "one result again, bit for bit" },
+  { "diff", "GOT.npy REFERENCE.npy", "compare two dumped tensors" },
+  { "doctor", "", "what is present and what is missing, and how to get it" },
   { "cache", "[clear]", "size of the cache; clear it" },
   { "help", "[TOPIC]", "documentation of a function" },
 }
@@ -148,6 +169,19 @@ local function distinct(list)
   return out
 end
 
+-- --format names the report's, and for diff also that of raw elements.
+local function formats(o, command)
+  for _, name in ipairs(o.formats or {}) do
+    if name == "text" or name == "json" then
+      o.format = name
+    elseif command == "diff" then
+      o.number = name
+    else
+      return ("option '--format': expected one of text, json, got '%s'"):format(name)
+    end
+  end
+end
+
 local function defaults(o, command)
   o.command = command
   o.devices = distinct(o.devices or { "cpu" })
@@ -155,6 +189,8 @@ local function defaults(o, command)
   o.jobs = o.jobs or core.cpus()
   o.timeout = o.timeout or 60.0
   o.progress = not o.quiet and core.isatty(2)
+  local wrong = formats(o, command)
+  if wrong then return wrong end
   if o.trace and o.resume then return "--trace and --resume exclude each other" end
   if #o.targets == 0 and (command == "run" or command == "calibrate" or command == "list") then
     local root = require("kc.paths").default_contracts()
@@ -171,6 +207,22 @@ end
 
 -- ---- reports ----------------------------------------------------------------------------------------------------------------
 
+-- The file of --report and its format; nil without a message when there is none.
+local function report_file(o)
+  if not o.report then return nil end
+  local format = ({ json = "json", txt = "text" })[o.report:match("%.([^./]*)$") or ""]
+  if not format then return nil, ("option '--report': expected a file called .json or .txt, got '%s'"):format(o.report), USAGE end
+  local file, message = io.open(o.report, "wb")
+  if not file then return nil, "cannot write the report: " .. message, 4 end
+  return file, format
+end
+
+local function close_report(o, file, result)
+  if not file or file:close() then return result end
+  io.stderr:write("kc: cannot write the report '", o.report, "'\n")
+  return result ~= 1 and result < 64 and 4 or result
+end
+
 local function reports_of(o)
   local function to_stdout(s)
     if o.progress then io.stderr:write("\r\27[K") end -- the progress line stands where this goes
@@ -178,11 +230,9 @@ local function reports_of(o)
     io.stdout:flush()
   end
   local list = { require("kc.report." .. (o.format or "text")).new(to_stdout, { color = wants_color(o), quiet = o.quiet }) }
-  if not o.report then return list end
-  local format = ({ json = "json", txt = "text" })[o.report:match("%.([^./]*)$") or ""]
-  if not format then return nil, ("option '--report': expected a file called .json or .txt, got '%s'"):format(o.report) end
-  local file, message = io.open(o.report, "wb")
-  if not file then return nil, "cannot write the report: " .. message, 4 end
+  local file, format, code = report_file(o)
+  if code then return nil, format, code end
+  if not file then return list end
   list[2] = require("kc.report." .. format).new(function(s) file:write(s) end, { color = false })
   list.file = file
   return list
@@ -199,11 +249,7 @@ local function judge(o)
     usage_error(message)
     return code or USAGE
   end
-  local result = require("kc.run").execute(o, reports)
-  if reports.file and not reports.file:close() then
-    io.stderr:write("kc: cannot write the report '", o.report, "'\n")
-    if result ~= 1 and result < 64 then result = 4 end
-  end
+  local result = close_report(o, reports.file, require("kc.run").execute(o, reports))
   require("kc.cache").trim(require("kc.cache").LIMIT)
   return result
 end
@@ -248,6 +294,27 @@ function handlers.replay(o)
   local reports, message = reports_of(o)
   if not reports then return usage_error(message) end
   return require("kc.run").replay(o, reports)
+end
+
+function handlers.diff(o)
+  if #o.targets ~= 2 then return usage_error("diff: expected two files, got " .. #o.targets) end
+  if o.bits and (o.ulp or o.abs or o.rel) then return usage_error("--bits and a tolerance exclude each other") end
+  local file, format, code = report_file(o)
+  if code then
+    usage_error(format)
+    return code
+  end
+  o.got, o.reference = o.targets[1], o.targets[2]
+  local outputs = { { format = o.format or "text", quiet = o.quiet, write = function(s) io.stdout:write(s) end } }
+  if file then outputs[2] = { format = format, write = function(s) file:write(s) end } end
+  local result, message = require("kc.diff").run(o, outputs)
+  if message then usage_error(message) end
+  return close_report(o, file, result)
+end
+
+function handlers.doctor(o)
+  if #o.targets > 0 then return usage_error("doctor: expected nothing, got " .. #o.targets) end
+  return require("kc.doctor").run(o, function(s) io.stdout:write(s) end)
 end
 
 function handlers.cache(o)
