@@ -21,7 +21,7 @@ static bool holds(const kc_format *f, const kc_format *g) {
 }
 
 const kc_format *kc__diff_common(const kc_format *a, const kc_format *b) {
-  static const char *const wider[] = {"f32", "f64", "i16", "i32", "i64"};
+  static const char *const wider[] = {"i16", "i32", "i64", "f32", "f64"};
   if (holds(a, b)) return a;
   if (holds(b, a)) return b;
   for (size_t i = 0; i < sizeof wider / sizeof *wider; i++) {

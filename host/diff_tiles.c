@@ -30,7 +30,7 @@ static void stretch(kc__diff_tiles *t, bool fortran) {
 }
 
 void kc__diff_tiles_plan(kc__diff_tiles *t, const kc_npy_info *a, const kc_npy_info *b) {
-  *t = (kc__diff_tiles){.rank = a->rank, .line = a->fortran == b->fortran || a->rank < 2};
+  *t = (kc__diff_tiles){.rank = a->rank, .line = a->fortran == b->fortran || a->rank < 2 || a->count == 0};
   memcpy(t->shape, a->shape, sizeof t->shape);
   for (int d = 0; d < t->rank; d++) t->extent[d] = 1;
   if (t->line) {
