@@ -218,7 +218,7 @@ end
 ---@return integer exit code, string|nil message
 function M.run(o, outputs)
   local summary, message, exit = compare(o)
-  if not summary then return exit, message end
+  if not summary then return exit, clean(message) end
   local accepted = summary.different == 0 or limits(o) ~= "" and summary.beyond == 0
   for _, output in ipairs(outputs) do
     if not (output.quiet and accepted) then output.write(writers[output.format](summary, o, accepted)) end

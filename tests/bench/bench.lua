@@ -60,4 +60,9 @@ row("kc run contracts, cold cache", seconds(run()), "s", "< 20")
 row("kc run contracts, warm cache", seconds(run()), "s", "< 5")
 os.execute("rm -rf " .. directory)
 
+local mib = math.tointeger(tonumber(arg and arg[1])) or 64
+local different, compared, equal, again = dofile "tests/bench/bench_diff.lua"(mib, versus)
+row(("kc diff, 2 x %d MiB that differ / cmp, equal ones"):format(mib), different / compared, "times", "< 2")
+row(("kc diff, 2 x %d MiB of equal ones / cmp"):format(mib), equal / again, "times", "")
+
 for _, r in ipairs(rows) do print(("%-52s %10.3g %-6s %s"):format(r[1], r[2], r[3], r[4])) end
