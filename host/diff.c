@@ -104,9 +104,13 @@ KC__VECTOR static void widen_f32(double *restrict out, const char *in, int n) {
   for (int k = 0; k < n; k++) out[k] = (double)x[k];
 }
 
+static bool is_f32(const kc_format *f) {
+  return f->kind == KC_FLOAT && f->bits == 32;
+}
+
 static void decode(const pass *p, double *out, const char *in, int n) {
   const kc_format *f = p->scale.f;
-  if (f->kind == KC_FLOAT && f->storage == 4 && f->shift == 0)
+  if (is_f32(f))
     widen_f32(out, in, n);
   else
     kc_decode_array(f, out, in, (size_t)n);
@@ -133,16 +137,42 @@ KC__FMA static bool may_exceed(const double *restrict x, const double *restrict 
   return hit != 0;
 }
 
+/* A float a little below a limit, so that rounded errors of f32 that exceed the limit reach the float; never infinite. */
+static float below(double limit) {
+  double x = fmin(limit, FLT_MAX) * (1 - 0x1p-20);
+  float f = (float)x;
+  return (double)f > x ? nextafterf(f, 0) : f;
+}
+
+static inline int32_t bits_of_f32(float x) {
+  int32_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+
+/* Cheaper, for finite f32 without decoding: false only when no error exceeds a limit. */
+KC__VECTOR static bool reach_f32(const float *restrict x, const float *restrict y, int n, float a, float r) {
+  int32_t hit = 0, edge = bits_of_f32(a);
+  for (int k = 0; k < n; k++) {
+    int32_t h = bits_of_f32(__builtin_fabsf(x[k] - y[k])), product = bits_of_f32(r * __builtin_fabsf(y[k]));
+    hit |= -(int32_t)(h > 0) & (-(int32_t)(h >= edge) | -(int32_t)(h >= product));
+  }
+  return hit != 0;
+}
+
+static bool may_reach_f32(const char *got, const char *ref, int n, double a, double r) {
+  return reach_f32((const float *)(const void *)got, (const float *)(const void *)ref, n, below(a), below(r));
+}
+
 /* What an element must exceed to be a new worst one or beyond the limit. */
 static double threshold(const pass *p, const worker *w, kc_diff_kind kind) {
   return fmin(w->worst[kind].error, p->limit[kind]);
 }
 
-static bool worth_a_look(const pass *p, const worker *w, const block *b, const kc__tally *t) {
+static bool ulps_matter(const pass *p, const worker *w, const kc__tally *t) {
   double ulps = threshold(p, w, KC_DIFF_ULP);
   bool exact = !p->scale.ulps && t->max < 0x1p53;
-  if (p->scale.wide || t->max > ulps || (!exact && t->max >= ulps * (1 - 0x1p-48))) return true;
-  return may_exceed(b->x, b->y, b->n, threshold(p, w, KC_DIFF_ABS), threshold(p, w, KC_DIFF_REL));
+  return t->max > ulps || (!exact && t->max >= ulps * (1 - 0x1p-48));
 }
 
 /* A pair like the worst one so far needs no second look: of a constant tensor all are alike. */
@@ -171,6 +201,16 @@ static void judge_elements(const pass *p, worker *w, const block *b) {
   }
 }
 
+/* Looks closely at a block in which something differs; `plain`: all elements are finite and no zeros differ by sign. */
+static void examine(const pass *p, worker *w, block *b, bool plain, bool ulps) {
+  double a = threshold(p, w, KC_DIFF_ABS), r = threshold(p, w, KC_DIFF_REL);
+  if (plain && !ulps && is_f32(p->scale.f) && !may_reach_f32(b->got, b->ref, b->n, a, r)) return;
+  decode(p, b->x, b->got, b->n);
+  decode(p, b->y, b->ref, b->n);
+  if (!plain) sort_classes(p, w, b);
+  if (ulps || p->scale.wide || may_exceed(b->x, b->y, b->n, a, r)) judge_elements(p, w, b);
+}
+
 static void compare_block(const pass *p, worker *w, block *b) {
   kc__metric_job job = {p->scale.f, b->got, b->ref, p->scale.ulps, NULL};
   kc__tally t;
@@ -179,10 +219,7 @@ static void compare_block(const pass *p, worker *w, block *b) {
   kc__tally_merge(&w->tally, &t);
   if (t.bit_differences == 0) return;
   if (w->first.tile < 0) find_first(p, w, b);
-  decode(p, b->x, b->got, b->n);
-  decode(p, b->y, b->ref, b->n);
-  if (t.finite < b->n || t.class_mismatches > 0) sort_classes(p, w, b);
-  if (worth_a_look(p, w, b, &t)) judge_elements(p, w, b);
+  examine(p, w, b, t.finite == b->n && t.class_mismatches == 0, ulps_matter(p, w, &t));
 }
 
 /* ---- tiles ---------------------------------------------------------------------------------------------------------------- */

@@ -3,7 +3,8 @@ local json = require "kc.json"
 local t = dofile "tests/cli/harness.lua"()
 
 local got = t:expect({ "doctor" }, { code = 0, out = { "ok       kc-runner", "ok       C compiler", "ok       kc.exact", "libmpfr.so",
-                                                       "libflint", "ok       Lua and cjson", "ok       cache", "256 MiB", "ok       device cpu" } })
+                                                       "libflint", "ok       Lua and cjson",
+                                                       "ok       cache", "256 MiB", "ok       device cpu" } })
 local names = { "OpenBLAS", "BLIS", "ATLAS", "system BLAS", "SLEEF", "OpenCL", "OpenCL ICD", "CUDA driver", "NVRTC", "HIP", "hipRTC" }
 for _, name in ipairs(names) do
   assert(got.stdout:find("\nok       " .. name, 1, true) or got.stdout:find("\nmissing  " .. name, 1, true), name .. " has no line")
