@@ -17,18 +17,29 @@ local function parameter(text, i)
   return { name = name, format = format, buffer = dims:sub(1, 1) == "[" }
 end
 
+local function dialect_of(path)
+  if path:match("%.so$") or path:match("%.so%.[%d.]+$") then return "library" end
+  return dialects[path:match("%.([^./]*)$")] or "kc"
+end
+
+-- What is built: a file's text, or the library itself, by the full path that it really has.
+local function text_of(build)
+  if build.dialect == "library" then return core.realpath(build.file) or build.file end
+  return assert(require("kc.loader").read(build.file))
+end
+
 local function build_of(options, directory)
   for _, key in ipairs(words.keys(options)) do
     local known = false
     for _, field in ipairs(fields) do known = known or field == key end
     if not known then error(("device:kernel: unknown field '%s'; %s"):format(tostring(key), words.hint(tostring(key), fields)), 0) end
   end
-  local path = options.file and (options.file:sub(1, 1) == "/" and options.file or directory .. "/" .. options.file)
+  local loader = require "kc.loader"
+  local path = options.file and loader.resolve(directory, options.file)
   local build = { entry = options.entry, params = {}, result = options.result, contract = options.contraction or false,
                   flush = options.denormals == "flush", fast_math = options.fast_math or false, defines = options.defines or "",
-                  file = path or "source", dialect = dialects[(path or "x.k"):match("%.([^./]*)$")] or "kc",
-                  cache = require("kc.paths").cache_dir("kernels") }
-  build.source = options.source or path and assert(require("kc.loader").read(path))
+                  file = path or "source", dialect = dialect_of(path or "x.k"), cache = require("kc.paths").cache_dir("kernels") }
+  build.source = options.source or path and text_of(build)
   if not build.source then error("device:kernel: one of the fields 'file' and 'source' is needed", 0) end
   for i, text in ipairs(options.params or {}) do build.params[i] = parameter(text, i) end
   return build
@@ -121,9 +132,8 @@ end
 
 function Remote:close() self.client:close() end
 
---- Opens a device. Methods: fingerprint(); kernel{file= or source=, entry=, params={"x: f32[]", "n: i32"}, contraction=,
---- denormals=,
---- fast_math=, defines=}; launch(kernel, {buffers and numbers}, {grid=, group=, schedule=, timeout=}) -> record; close().
+--- Opens a device. Methods: fingerprint(); kernel{file= or source=, entry=, params={"x: f32[]", "n: i32"}, result=, contraction=,
+--- denormals=, fast_math=, defines=}, where a file called .so is a shared library and `entry` a function of it; launch(kernel, {buffers and numbers}, {grid=, group=, schedule=, timeout=}) -> record; close().
 ---@param name string e.g. "cpu"
 ---@param options table|nil {isolation="none"} opens it in this process: no protection from crashes and hangs
 ---@return table device

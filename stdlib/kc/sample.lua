@@ -157,6 +157,37 @@ function M.at(sizes, base)
   return new("at", ("%s@%s"):format(base.label, table.concat(text, ",")), { sizes = sizes, base = base })
 end
 
+local places = { first = true, middle = true, last = true, all = true }
+
+--- `base` with `value` put at one place, or along a row or column: `where` says for each dimension "first", "middle", "last" or "all".
+---@param base table sample
+---@param value number NaN and infinities too
+---@param where table list of words, one for each dimension
+---@return table sample
+function M.plant(base, value, where)
+  if not M.is(base) then error("sample.plant: expected a sample, got " .. words.show(base), 2) end
+  if type(value) ~= "number" then error("sample.plant: expected a number, got " .. words.show(value), 2) end
+  for i, word in ipairs(type(where) == "table" and where or { where }) do
+    if type(where) ~= "table" or not places[word] then
+      error(("sample.plant: place %d: expected \"first\", \"middle\", \"last\" or \"all\", got %s"):format(i, words.show(word)), 2)
+    end
+  end
+  local text = value ~= value and "nan" or digits(value)
+  return new("plant", ("plant(%s,%s,%s)"):format(base.label, text, table.concat(where, " ")), { base = base, value = value, where = where })
+end
+
+--- The same sample under a label that a reader understands; reports show it.
+---@param label string
+---@param base table sample
+---@return table sample
+function M.named(label, base)
+  if type(label) ~= "string" or label == "" then error("sample.named: expected a label, got " .. words.show(label), 2) end
+  if not M.is(base) then error("sample.named: expected a sample, got " .. words.show(base), 2) end
+  local fields = {}
+  for _, key in ipairs(words.keys(base)) do fields[key] = base[key] end
+  return new(base.kind, label, fields)
+end
+
 --- True for a value made by this module.
 function M.is(value) return type(value) == "table" and rawget(value, "label") ~= nil and rawget(value, "kind") ~= nil end
 
@@ -175,6 +206,34 @@ end
 
 function fillers.values(sample, buffer)
   for i = 1, #buffer do buffer[i] = sample.values[(i - 1) % #sample.values + 1] end
+end
+
+-- Offsets, from 0, of the elements that a list of places means in a tensor of this shape.
+local function offsets(where, shape)
+  local list = { 0 }
+  for d, size in ipairs(shape) do
+    local lo, hi = 0, size - 1
+    if where[d] == "first" then hi = math.min(hi, 0) end
+    if where[d] == "last" then lo = math.max(lo, hi) end
+    if where[d] == "middle" then
+      lo = size // 2
+      hi = math.min(hi, lo)
+    end
+    local longer = {}
+    for _, offset in ipairs(list) do
+      for i = lo, hi do longer[#longer + 1] = offset * size + i end
+    end
+    list = longer
+  end
+  return list
+end
+
+function fillers.plant(sample, buffer, c)
+  if #sample.where ~= #c.shape then
+    error(("sample '%s': %d places for input '%s', which has %d dimensions"):format(sample.label, #sample.where, c.name, #c.shape), 0)
+  end
+  fill(sample.base, buffer, c)
+  for _, offset in ipairs(offsets(sample.where, c.shape)) do buffer[offset + 1] = sample.value end
 end
 
 function fillers.inputs(sample, buffer, c)

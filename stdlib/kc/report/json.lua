@@ -1,6 +1,7 @@
 ---@module kc.report.json
 -- The report programs read: one canonical JSON document, the rows of a trace in it.
 local json = require "kc.json"
+local matrix = require "kc.report.matrix"
 local M = {}
 
 local Report = {}
@@ -34,6 +35,7 @@ end
 --- Writes the document.
 function Report:summary(counts, _, seconds)
   self.document.counts, self.document.seconds = counts, seconds
+  self.document.matrices = matrix.build(self.document.results)
   self.write(json.encode(self.document) .. "\n")
 end
 

@@ -1,6 +1,7 @@
 ---@module kc.report.text
 -- The report people read: verdicts grouped by contract, each with the line that replays it.
 local json = require "kc.json"
+local matrix = require "kc.report.matrix"
 local M = {}
 
 -- Floats come as text from judges and from cached records.
@@ -18,7 +19,7 @@ local function clean(text) return (tostring(text):gsub("%c", function(c) return 
 ---@param write function
 ---@param options table {color=boolean, quiet=boolean}
 ---@return table report
-function M.new(write, options) return setmetatable({ write = write, color = options.color, quiet = options.quiet }, Report) end
+function M.new(write, options) return setmetatable({ write = write, color = options.color, quiet = options.quiet, results = {} }, Report) end
 
 function Report:paint(name, text)
   return self.color and ("\27[%sm%s\27[0m"):format(colors[name], text) or text
@@ -67,6 +68,7 @@ end
 --- One result.
 function Report:result(r)
   local v = r.verdict
+  self.results[#self.results + 1] = r
   if self.quiet and v.name == "held" then return end
   local name = self:paint(v.name, ("%-10s"):format(v.name))
   local facts = r.judged and ("%d elements, worst %.3g of the tolerance"):format(r.judged, number(r.worst)) or ""
@@ -90,8 +92,9 @@ function Report:replayed(r, sample, same)
   self.write(same and "the same bits as recorded\n" or "other bits than recorded: the candidate is not deterministic\n")
 end
 
---- The last line.
+--- What implementations did side by side, and the last line.
 function Report:summary(counts, order, seconds, command)
+  for _, m in ipairs(self.quiet and {} or matrix.build(self.results)) do self.write(matrix.text(m)) end
   if command == "calibrate" then
     self.write(("\n%d calibrated, %d mistrusted in %.1f s\n"):format(counts.held or 0, counts.mistrusted or 0, seconds))
     return
