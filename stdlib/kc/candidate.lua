@@ -154,8 +154,10 @@ end
 function Candidate:launch(ids, inputs, outputs, sizes, options)
   local implementation = self.implementation
   if implementation.kind == "lua" then
-    return self.client:call({ path = self.path, sha256 = self.sha256, implementation = implementation.name,
-                              inputs = named(inputs, ids), outputs = named(outputs, ids), sizes = sizes }, options.timeout)
+    local record, failure = self.client:call({ path = self.path, sha256 = self.sha256, implementation = implementation.name,
+      inputs = named(inputs, ids), outputs = named(outputs, ids), sizes = sizes }, options.timeout)
+    self.says = record and record.says or self.says
+    return record, failure
   end
   local args = {}
   for i, name in ipairs(implementation.args) do

@@ -143,7 +143,7 @@ function M.run(loaded, implementation, options)
   local ok, result = pcall(M.judge, candidate, samples, complete or options.sample ~= nil, options)
   if candidate.client then
     result = ok and result or tostring(result)
-    if ok then result.fingerprint = candidate.client.fingerprint end
+    if ok then result.fingerprint, result.says = candidate.client.fingerprint, candidate.says end
   end
   candidate:close()
   if not ok then error(result, 0) end

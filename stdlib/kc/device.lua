@@ -58,7 +58,7 @@ Direct.__index = Direct
 ---@param device userdata
 ---@param directory string where kernel files lie
 ---@return table device
-function M.direct(device, directory) return setmetatable({ handle = device, directory = directory }, Direct) end
+function M.direct(device, directory) return setmetatable({ handle = device, directory = directory, facts = {} }, Direct) end
 
 function Direct:fingerprint() return self.handle:fingerprint() end
 
@@ -71,7 +71,18 @@ end
 function Direct:launch(kernel, args, options)
   local record, message = self.handle:launch(kernel, args, geometry(options or {}))
   if not record then error(message, 2) end
+  self:note(record)
   return record
+end
+
+-- What any launch left behind counts for the whole implementation.
+function Direct:note(record)
+  for _, fact in ipairs { "fp_changed", "divergent_barrier", "local_damaged" } do
+    if record[fact] then
+      self.facts[fact] = true
+      self.facts.evidence = self.facts.evidence or record.evidence
+    end
+  end
 end
 
 function Direct:close() self.handle:close() end

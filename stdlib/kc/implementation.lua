@@ -1,5 +1,6 @@
 ---@module kc
 -- Implementations: what is judged. Descriptions only; files are relative to the contract that names them.
+local core = require "kc.core"
 local words = require "kc.words"
 local M = {}
 
@@ -31,6 +32,7 @@ local types = {
   boolean = { "a boolean", function(v) return type(v) == "boolean" end },
   ["function"] = { "a function", function(v) return type(v) == "function" end },
   names = { "a list of names", is_string_list },
+  files = { "a path or a list of paths", function(v) return type(v) == "string" or is_string_list(v) and #v > 0 end },
   group = { "one to three integers >= 1", is_integer_list },
   grid = { "one to three dimension names or integers", is_grid },
   denormals = { "\"preserve\" or \"flush\"", function(v) return v == "preserve" or v == "flush" end },
@@ -41,9 +43,9 @@ local schema = {
   kernel = { name = { "string" }, file = { "string", true }, entry = { "string", true }, args = { "names", true },
              group = { "group", true }, grid = { "grid", true }, contraction = { "boolean" }, denormals = { "denormals" },
              fast_math = { "boolean" }, defines = { "string" } },
-  library = { name = { "string" }, file = { "string", true }, entry = { "string", true }, args = { "names", true },
-              result = { "string" } },
-  lua = { name = { "string", true }, run = { "function", true }, kernels = { "names" } },
+  library = { name = { "string" }, file = { "files", true }, entry = { "string", true }, args = { "names", true },
+              result = { "string" }, optional = { "boolean" } },
+  lua = { name = { "string", true }, run = { "function", true }, kernels = { "names" }, file = { "files" }, optional = { "boolean" } },
 }
 
 local function build(kind, spelled, options)
@@ -78,16 +80,30 @@ function M.kernel(options)
 end
 
 --- A function in a shared library, called once: arguments are tensors (pointers) and dimensions (32-bit integers).
----@param options table {file=path, entry=symbol, args={names}, result=format|nil, name=}
+--- Of several files the first that exists is meant; without any, an `optional` library is skipped.
+---@param options table {file=path or list of paths, entry=symbol, args={names}, result=format|nil, optional=false, name=}
 ---@return table implementation
 function M.library(options)
   local out = build("library", "kc.library", options)
-  out.name = out.name or ("%s:%s"):format(out.file:match("[^/]+$"), out.entry)
+  local file = type(out.file) == "table" and out.file[1] or out.file
+  out.name = out.name or ("%s:%s"):format(file:match("[^/]+$"), out.entry)
   return out
 end
 
---- A Lua function over kernels; it runs in the runner: run(device, inputs, outputs, sizes).
----@param options table {name=, run=function, kernels={files it builds}}
+--- Why an implementation cannot be here at all, or nil: an optional library that is not installed.
+---@param implementation table
+---@param directory string
+---@return string|nil reason
+function M.absent(implementation, directory)
+  if not implementation.optional then return nil end
+  local path = require("kc.loader").resolve(directory, implementation.file)
+  if core.stat(path) then return nil end
+  return ("library '%s' is not installed"):format(path:match("[^/]+$"))
+end
+
+--- A Lua function over kernels or library calls; it runs in the runner: run(device, inputs, outputs, sizes). Where `file` names the
+--- library that it calls, what `run` returns is what that library says of itself.
+---@param options table {name=, run=function, kernels={files it builds}, file=path or list of paths of a library, optional=false}
 ---@return table implementation
 function M.implementation(options) return build("lua", "kc.implementation", options) end
 

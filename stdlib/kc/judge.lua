@@ -6,6 +6,7 @@ local clients = require "kc.client"
 local core = require "kc.core"
 local limit = require "kc.limit"
 local loader = require "kc.loader"
+local matrix = require "kc.report.matrix"
 local measure = require "kc.measure"
 local paths = require "kc.paths"
 local plan = require "kc.plan"
@@ -35,7 +36,7 @@ function Judge:find(path, name)
       for _, implementation in ipairs(item.implementations) do
         if implementation.name == name then
           local loaded = self:load(plan.contract_of(file, item, paths.contract_roots()))
-          return { loaded = loaded, implementation = implementation, role = "candidate", directory = file.directory,
+          return { loaded = loaded, implementation = implementation, role = "candidate", directory = file.directory, item = item,
                    digest = plan.digest(file, loaded, implementation) }
         end
       end
@@ -123,11 +124,26 @@ function commands.calibrate(self, request)
   return { record = record, fingerprint = fingerprint }
 end
 
--- Which file a library implementation really is.
-local function library(found)
-  if found.implementation.kind ~= "library" then return nil end
-  local path = core.realpath(loader.resolve(found.directory, found.implementation.file))
-  return path and { path = path, sha256 = core.sha256file(path) }
+-- Which file the library really is that an implementation is or calls, and what it says of itself.
+local function library(found, says)
+  local implementation = found.implementation
+  if implementation.kind == "kernel" or not implementation.file then return nil end
+  local path = core.realpath(loader.resolve(found.directory, implementation.file))
+  return path and { path = path, sha256 = core.sha256file(path), says = says }
+end
+
+-- A word for every sample, and the suite's explanation of what is not in order.
+local function explained(found, m)
+  local list = {}
+  for _, record in ipairs(m.samples) do
+    record.word = matrix.word(record)
+    for _, item in ipairs(record.word ~= "ok" and found.item and found.item.explain or {}) do
+      if plan.matches(record.label, item.case) and plan.matches(found.implementation.name, item.implementation) then
+        list[#list + 1] = { case = record.label, text = item.text }
+      end
+    end
+  end
+  return #list > 0 and list or nil
 end
 
 function commands.cell(self, request)
@@ -146,13 +162,14 @@ function commands.cell(self, request)
                                               timeout = request.timeout, cached = true }).record
     if not record.ok then result.verdict = verdict.new("mistrusted", "not calibrated: " .. record.reasons[1]) end
   end
+  local explanations = explained(found, m)
   for _, record in ipairs(m.samples) do record.inputs, record.outputs, record.confusion = nil, nil, nil end
   return { result = {
     contract = contract.id, version = contract.identifier.version, path = request.path, digest = found.digest,
     implementation = found.implementation.name, role = found.role, device = request.device, fingerprint = result.fingerprint,
     seed = request.seed, verdict = result.verdict, judged = m.judged, vacuous = m.vacuous, zeros = m.zeros, exact = m.exact,
-    redraws = m.redraws,
-    worst = m.worst, samples = m.samples, tolerance = contract.tolerance:record(), library = library(found),
+    redraws = m.redraws, worst = m.worst, samples = m.samples, tolerance = contract.tolerance:record(),
+    library = library(found, result.says), matrix = found.item and found.item.matrix, explained = explanations,
     seconds = core.clock() - started,
     replay = result.deciding and replay.token(request, found.digest, m, result.deciding) or nil } }
 end

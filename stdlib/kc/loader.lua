@@ -68,11 +68,18 @@ M.read = read
 -- Text that identifies the judge: a contract's record is void when the judge changes.
 local function judge_identity() return "kc " .. core.version end
 
---- A file named in a contract or suite: relative to it, unless absolute.
+--- A file named in a contract or suite: relative to it, unless absolute. Of a list the first that exists, else the first.
 ---@param directory string
----@param file string
+---@param file string|table
 ---@return string path
-function M.resolve(directory, file) return file:sub(1, 1) == "/" and file or directory .. "/" .. file end
+function M.resolve(directory, file)
+  if type(file) == "string" then return file:sub(1, 1) == "/" and file or directory .. "/" .. file end
+  for _, candidate in ipairs(file) do
+    local path = M.resolve(directory, candidate)
+    if core.stat(path) then return path end
+  end
+  return M.resolve(directory, file[1])
+end
 
 --- Digest of a file's contract: its text, the text of every kernel file it names, and the judge's version.
 ---@param text string
@@ -83,8 +90,7 @@ function M.digest(text, implementations, directory)
   local parts = { judge_identity(), core.sha256(text) }
   for _, item in ipairs(implementations) do
     local file = item.implementation.file
-    local source = file and read(M.resolve(directory, file))
-    parts[#parts + 1] = source and core.sha256(source) or "-"
+    parts[#parts + 1] = file and core.sha256file(M.resolve(directory, file)) or "-"
   end
   return core.sha256(table.concat(parts, "\n"))
 end

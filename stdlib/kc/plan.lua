@@ -1,6 +1,7 @@
 ---@module kc.plan
 -- Plan mode of a judge: from files named on the command line to cells. No candidate runs here.
 local core = require "kc.core"
+local implementations = require "kc.implementation"
 local loader = require "kc.loader"
 local words = require "kc.words"
 local M = {}
@@ -12,7 +13,11 @@ function M.pattern(glob)
   return "^" .. glob:gsub("[%^%$%(%)%%%.%[%]%+%-]", "%%%0"):gsub("%*", ".*"):gsub("%?", ".") .. "$"
 end
 
-local function matches(text, glob) return not glob or text:match(M.pattern(glob)) ~= nil end
+--- True when the text matches the glob; without a glob everything does.
+---@param text string
+---@param glob string|nil
+---@return boolean
+function M.matches(text, glob) return not glob or text:match(M.pattern(glob)) ~= nil end
 
 -- contract.lua files below a directory, in byte order.
 local function contracts_below(directory, found)
@@ -102,20 +107,21 @@ function M.files(targets, roots)
 end
 
 local function chosen(entry, request)
-  if request.impl then return matches(entry.implementation.name, request.impl) end
+  if request.impl then return M.matches(entry.implementation.name, request.impl) end
   return entry.role == "good" or entry.role == "candidate"
 end
 
-local function describe(loaded, path, digest_of, entries, request)
+local function describe(loaded, path, digest_of, entries, request, directory)
   local c = loaded.contract
-  if not matches(c.id, request.filter) then return nil end
+  if not M.matches(c.id, request.filter) then return nil end
   local states, cells = {}, {}
   for i, entry in ipairs(entries) do
     states[i] = { role = entry.role, name = entry.implementation.name }
     for _, device in ipairs(request.devices) do
       if chosen(entry, request) then
         cells[#cells + 1] = { path = path, contract = c.id, digest = digest_of(entry), implementation = entry.implementation.name,
-                              role = entry.role, device = device }
+                              role = entry.role, device = device, matrix = entry.matrix,
+                              absent = implementations.absent(entry.implementation, directory) }
       end
     end
   end
@@ -129,7 +135,8 @@ end
 ---@param request table {devices=, filter=glob|nil, impl=glob|nil}
 ---@return table plans one {contract=, cells=}, or none when the filter excludes it
 function M.contract(loaded, request)
-  return { describe(loaded, loaded.path, function() return loaded.digest end, loaded.contract:implementations(), request) }
+  return { describe(loaded, loaded.path, function() return loaded.digest end, loaded.contract:implementations(), request,
+    loaded.directory) }
 end
 
 --- A suite's entries planned, each with its contract.
@@ -141,10 +148,12 @@ function M.suite(suite, load, request)
   local plans = {}
   for _, item in ipairs(suite.suite.judge) do
     local entries = {}
-    for i, implementation in ipairs(item.implementations) do entries[i] = { role = "candidate", implementation = implementation } end
+    for i, implementation in ipairs(item.implementations) do
+      entries[i] = { role = "candidate", implementation = implementation, matrix = item.matrix }
+    end
     local loaded = load(M.contract_of(suite, item, request.roots))
     plans[#plans + 1] = describe(loaded, suite.path, function(entry) return M.digest(suite, loaded, entry.implementation) end, entries,
-      request)
+      request, suite.directory)
   end
   return plans
 end

@@ -85,7 +85,7 @@ end
 
 local function bare(cell, seed, v)
   return { contract = cell.contract, path = cell.path, digest = cell.digest, implementation = cell.implementation, role = cell.role,
-           device = cell.device, seed = seed, verdict = v }
+           device = cell.device, seed = seed, verdict = v, matrix = cell.matrix }
 end
 
 -- What a judge's failure means for the cell.
@@ -166,7 +166,13 @@ function Run:prepare(plans)
           cell.seed = self.options.seed
           local known = self.trace and self.trace.done[trace.key(cell)]
           slot.resumed = known ~= nil
-          if known then self:settle(slot, known) else group.items[#group.items + 1] = { cell = cell, slot = slot } end
+          if known then
+            self:settle(slot, known)
+          elseif cell.absent then
+            self:settle(slot, bare(cell, cell.seed, verdict.new("skipped", cell.absent)))
+          else
+            group.items[#group.items + 1] = { cell = cell, slot = slot }
+          end
         end
       end
       if #group.items > 0 or self.options.command == "calibrate" then

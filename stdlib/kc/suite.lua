@@ -33,8 +33,22 @@ end
 
 local function is_string(value) return type(value) == "string" and value ~= "" end
 
+-- What is known of a finding: globs of the case (a sample's label) and of the implementation, and the text.
+local function explanations(where, given)
+  local copy = {}
+  for i, item in ipairs(given) do
+    local at = ("%s: field 'explain', item %d"):format(where, i)
+    only(at, item, { "case", "implementation", "text" })
+    for _, key in ipairs { "case", "implementation", "text" } do
+      if not is_string(item[key]) then error(("%s: field '%s': expected text, got %s"):format(at, key, words.show(item[key])), 4) end
+    end
+    copy[i] = item
+  end
+  return copy
+end
+
 local function entry(where, given, seen)
-  only(where, given, { "contract", "implementations" })
+  only(where, given, { "contract", "implementations", "matrix", "explain" })
   if not is_string(given.contract) then
     error(("%s: field 'contract': expected a path or an id, got %s"):format(where, words.show(given.contract)), 3)
   end
@@ -43,11 +57,15 @@ local function entry(where, given, seen)
     if seen[item.name] then error(("%s: two implementations are called '%s'; give one a name"):format(where, item.name), 3) end
     seen[item.name] = true
   end
-  return { contract = given.contract, implementations = items }
+  if given.matrix ~= nil and not is_string(given.matrix) then
+    error(("%s: field 'matrix': expected text, got %s"):format(where, words.show(given.matrix)), 3)
+  end
+  return { contract = given.contract, implementations = items, matrix = given.matrix, explain = explanations(where, given.explain or {}) }
 end
 
 --- A suite. `contracts`: files or directories, relative to the suite, whose own good implementations run. `judge`: implementations,
---- with files relative to the suite, against contracts named by path or id.
+--- with files relative to the suite, against contracts named by path or id. Entries of one `matrix` share the table that a report
+--- shows of them; `explain` = {{case=glob, implementation=glob, text=}, ...} says why findings in it are as they are.
 ---@param fields table {name=text, contracts={paths}|nil, judge={{contract=, implementations={...}}, ...}|nil}
 ---@return table suite
 function M.suite(fields)
