@@ -55,7 +55,7 @@ function Library:describe(threads)
   local parts = {}
   for i, entry in ipairs(self.says or {}) do parts[i] = self:word(entry):gsub("%s+$", "") end
   if threads then parts[#parts + 1] = ("%d thread%s"):format(threads, threads == 1 and "" or "s") end
-  return table.concat(parts, ", ")
+  return #parts > 0 and table.concat(parts, ", ") or nil
 end
 
 local function open(library, device, threads)
@@ -165,8 +165,8 @@ local function candidates(prefix, run)
         name = ("%s/%s%s"):format(prefix, library.name, threads == 4 and "-4" or ""), file = library.file, optional = true,
         run = function(device, inputs, outputs, sizes)
           opened = opened or open(library, device, threads)
-          said = said or opened:describe(threads)
           opened.device = device
+          said = said or opened:describe(threads)
           run(opened, inputs, outputs, sizes)
           return said
         end }

@@ -25,8 +25,8 @@ static kc_status check_formats(const kc_buffer *const *inputs, int n, kc_text *e
 }
 
 static kc_status check_params(const kc_oracle_params *p, int n, kc_text *err) {
-  if (!isfinite(p->a)) return kc_fail(err, KC_EINVAL, "alpha: expected a finite number, got %g", p->a);
-  if (!isfinite(p->b)) return kc_fail(err, KC_EINVAL, "beta: expected a finite number, got %g", p->b);
+  if (isinf(p->a)) return kc_fail(err, KC_EINVAL, "alpha: expected a finite number or NaN, got %g", p->a);
+  if (isinf(p->b)) return kc_fail(err, KC_EINVAL, "beta: expected a finite number or NaN, got %g", p->b);
   if (p->b != 0 && n < 3) return kc_fail(err, KC_EINVAL, "beta is %g: expected a third input, got %d inputs", p->b, n);
   return KC_OK;
 }

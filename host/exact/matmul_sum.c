@@ -119,7 +119,7 @@ kc_exact_value kc__matmul_finish(const kc__matmul *w, arf_t sum, uint8_t infinit
   double alpha = w->magnitude ? fabs(w->alpha) : w->alpha, beta = w->magnitude ? fabs(w->beta) : w->beta;
   if (w->magnitude) c = fabs(c);
   infinite = with_sign(infinite, alpha < 0);
-  if (isnan(c)) infinite |= KC_NAN;
+  if (isnan(c) || isnan(alpha) || isnan(beta)) infinite |= KC_NAN;
   if (isinf(c)) infinite |= with_sign(KC_PINF, (c < 0) != (beta < 0));
   if (infinite) return not_finite(infinite);
   if (alpha != 1 || c != 0) combine(sum, alpha, beta, c);

@@ -144,7 +144,8 @@ end
 function Remote:close() self.client:close() end
 
 --- Opens a device. Methods: fingerprint(); kernel{file= or source=, entry=, params={"x: f32[]", "n: i32"}, result=, contraction=,
---- denormals=, fast_math=, defines=}, where a file called .so is a shared library and `entry` a function of it; launch(kernel, {buffers and numbers}, {grid=, group=, schedule=, timeout=}) -> record; close().
+--- denormals=, fast_math=, defines=}, where a file called .so is a shared library and `entry` a function of it;
+--- launch(kernel, {buffers and numbers}, {grid=, group=, schedule=, timeout=}) -> record; close().
 ---@param name string e.g. "cpu"
 ---@param options table|nil {isolation="none"} opens it in this process: no protection from crashes and hangs
 ---@return table device

@@ -315,6 +315,8 @@ Test(matmul, specials) {
       {{inf, 1}, {1, 1}, inf, 1, -1, KC_NAN, false},
       {{inf, 1}, {1, 1}, inf, 1, -1, KC_PINF, true},
       {{1, 1}, {1, 1}, nan_, 1, 1, KC_NAN, false},
+      {{1, 1}, {1, 1}, 1, nan_, 1, KC_NAN, false},
+      {{1, 1}, {1, 1}, 1, 1, nan_, KC_NAN, false},
       {{1, 1}, {1, 1}, nan_, 1, 0, KC_PFIN, false},   /* beta 0: C is not read */
       {{nan_, inf}, {0, 1}, 3, 0, 1, KC_PFIN, false}, /* alpha 0: A and B are not read */
       {{nan_, inf}, {0, 1}, 3, 0, 0, KC_PZERO | KC_NZERO, false},
@@ -398,8 +400,8 @@ Test(matmul, refuses_what_does_not_fit) {
       {{"f32", "f32", "f32"}, 2, {2, 3}, {3, 4}, {3, 4}, 1, 0, 3, "input 3: expected 2 rows, got 3"},
       {{"f32", "f32"}, 3, {2, 2, 3}, {3, 3, 4}, {0}, 1, 0, 2, "input 2, dimension 1: expected 2 or 1, got 3"},
       {{"f32", "f32"}, 2, {2, 3}, {3, 4}, {0}, 1, 1, 2, "beta is 1: expected a third input, got 2 inputs"},
-      {{"f32", "f32"}, 2, {2, 3}, {3, 4}, {0}, (double)NAN, 0, 2, "alpha: expected a finite number, got nan"},
-      {{"f32", "f32"}, 2, {2, 3}, {3, 4}, {0}, 1, (double)INFINITY, 2, "beta: expected a finite number, got inf"},
+      {{"f32", "f32"}, 2, {2, 3}, {3, 4}, {0}, -(double)INFINITY, 0, 2, "alpha: expected a finite number or NaN, got -inf"},
+      {{"f32", "f32"}, 2, {2, 3}, {3, 4}, {0}, 1, (double)INFINITY, 2, "beta: expected a finite number or NaN, got inf"},
       {{"f32", "f32"}, 2, {INT64_C(1) << 40, 0}, {0, INT64_C(1) << 40}, {0}, 1, 0, 2, "more than 2^63 elements"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -19,7 +19,9 @@ local function clean(text) return (tostring(text):gsub("%c", function(c) return 
 ---@param write function
 ---@param options table {color=boolean, quiet=boolean}
 ---@return table report
-function M.new(write, options) return setmetatable({ write = write, color = options.color, quiet = options.quiet, results = {} }, Report) end
+function M.new(write, options)
+  return setmetatable({ write = write, color = options.color, quiet = options.quiet, results = {} }, Report)
+end
 
 function Report:paint(name, text)
   return self.color and ("\27[%sm%s\27[0m"):format(colors[name], text) or text
