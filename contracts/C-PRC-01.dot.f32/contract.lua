@@ -9,6 +9,7 @@ end
 -- 1 * v.
 local integers = sample.at({ n = 1024, k = 1024 }, sample.integers(1, 31))
 local odd = sample.at({ n = 1024, k = 256 }, sample.inputs { x = sample.odd_integers(4097, 8191), y = sample.values { 1, -1 } })
+local short = sample.at({ n = 1024, k = 2 }, sample.inputs { x = sample.uniform(1, 2), y = sample.constant(1) })
 local identity = sample.at({ n = 1024, k = 1 }, sample.inputs { x = sample.constant(1), y = sample.log_uniform(-60, 60) })
 
 return kc.contract {
@@ -19,17 +20,15 @@ return kc.contract {
   postcondition = function(_, y, ref, t) return { kc.same_class(y.d, ref.d, t), kc.within(y.d, ref.d, t) } end,
   tolerance     = tol.dot { kind = "proved", terms = "k", height = "k - 1", accumulator = "f32", denormals = "preserve" },
   oracle        = kc.oracle.dot("x", "y"),
-  protocol      = { inputs = { integers, odd, identity,
+  protocol      = { inputs = { integers, odd, identity, short,
                                sample.uniform(0, 1), sample.normal(), sample.ill_conditioned(1e6, "x", "y"),
                                sample.log_uniform(-20, 20) },
                     judged = "element", samples = 1024, budget = 14e6, vacuous = 0.5,
                     statistic = "max", pass = "error / tolerance <= 1", repeats = 1 },
-  signature     = { pattern = "the narrower format shows",
+  signature     = { pattern = "narrower than f32",
                     test = function(m)
-                      local operand = kc.signature.format_of(m:bits(identity.label))
-                      if operand and operand ~= "f32" then return kc.yes("1 * v has the bits of " .. operand) end
-                      if m:ratio(integers.label) > 0 then return kc.yes "sums of small integers are wrong: narrow partial sums" end
-                      return kc.no "no narrower format"
+                      return kc.signature.narrower(m, { declared = "f32", identity = identity.label, short = short.label,
+                                                        integers = integers.label })
                     end },
   calibration   = { baseline = dot "zeros",
                     bad = { dot "operands_tf32", dot "operands_hf32", dot "acc_f16", dot "narrow_when_long" },

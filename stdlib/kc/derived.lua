@@ -91,11 +91,36 @@ function shapes_of.matmul(c, t, terms)
   return roundings, underflows, has_alpha and X.max(1, alpha) or 1
 end
 
+-- A flushing unit may take an operand below the smallest normal number of its own format, or of the accumulator's, for zero: at most
+-- that number times the sum of the magnitudes of the other operand is lost.
+local function flushed_operand(t, c, i)
+  local own = core.format(c.input_format(c.oracle.arguments[i])).emin
+  return power(math.max(own, core.format(t.accumulator).emin))
+end
+
+-- Sum of magnitudes of operand i over the summed axis, broadcasting onto the result.
+local function magnitudes(c, i)
+  local params, axis = c.oracle.params, c.oracle.params.axis or -1
+  local x = X.abs(c.input(c.oracle.arguments[i]))
+  if c.oracle.operation ~= "matmul" then return X.sum(x, axis) end
+  if params[i == 1 and "transpose_a" or "transpose_b"] then x = X.transpose(x) end
+  return X.sum(x, i == 1 and -1 or -2)
+end
+
+local function lost_operands(t, c, terms, alpha)
+  if t.denormals ~= "flush" then return 0 end
+  local names = c.oracle.arguments
+  if #names == 1 then return terms * flushed_operand(t, c, 1) end
+  local lost = alpha * (flushed_operand(t, c, 1) * magnitudes(c, 2) + flushed_operand(t, c, 2) * magnitudes(c, 1))
+  if names[3] then lost = lost + flushed_operand(t, c, 3) * scalar(c, "beta", 0) end
+  return lost
+end
+
 local function sum_parts(t, c)
   local terms, height = c.count(t.terms), c.count(t.height)
   local extra, underflows, alpha = shapes_of[c.oracle.operation](c, t, terms)
   if t.denormals == "flush" then underflows = underflows + terms end -- then sums underflow too
-  return height + extra, underflows * underflow(t.accumulator, t.denormals) * alpha
+  return height + extra, underflows * underflow(t.accumulator, t.denormals) * alpha + lost_operands(t, c, terms, alpha)
 end
 
 -- The exponent of a power of two of which every term is a multiple, or nil: then every partial sum in every order is exact while

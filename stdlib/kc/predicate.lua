@@ -49,8 +49,8 @@ function M.within(output, enclosure, tolerance)
   local data = { decision = d, output = output }
   local beyond = d.value_no - d.class_no -- an inadmissible class counts as a wrong value too
   if beyond > 0 then
-    return check.no(("%d of %d elements exceed the tolerance, worst %.4g times%s"):format(beyond, d.count, d.worst_ratio_hi,
-      at(output, d.worst)), data)
+    return check.no(("%d of %d elements exceed the tolerance, worst %.4g times (error %.3g, allowed %.3g)%s"):format(beyond, d.count,
+      d.worst_ratio_hi, d.worst_error, d.worst_allowed, at(output, d.worst)), data)
   end
   if d.value_no > 0 then return check.no("the rest is within the tolerance", data) end
   if d.value_unknown > 0 then return check.unknown(("%d elements cannot be decided"):format(d.value_unknown), data) end

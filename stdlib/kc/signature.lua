@@ -17,4 +17,20 @@ function M.format_of(bits)
   end
 end
 
+--- Recognises arithmetic that is narrower than declared in a measurement of sums of products, and names the format where it shows.
+---@param m table measurement
+---@param labels table {declared=format, identity=label of samples 1 * v|nil, short=label of samples with very few terms of one sign|nil,
+---  integers=label of samples whose sums are exact}
+---@return table check
+function M.narrower(m, labels)
+  local check = require "kc.check"
+  for _, row in ipairs { { "identity", "1 * v has the bits of %s" }, { "short", "sums of two terms have the bits of %s" } } do
+    local format = labels[row[1]] and M.format_of(m:bits(labels[row[1]]))
+    if format and format ~= labels.declared then return check.yes(row[2]:format(format)) end
+  end
+  if m:confusion("+finite", "+inf") > 0 then return check.yes "finite sums overflow: partial sums have the range of f16" end
+  if m:ratio(labels.integers) > 0 then return check.yes "sums of integers that should be exact are wrong, on long rows only" end
+  return check.no "no narrower format shows"
+end
+
 return M

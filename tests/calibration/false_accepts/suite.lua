@@ -20,6 +20,25 @@ local function of_exp(name, spoil) return spoilt("exp_" .. name, math.exp, spoil
 
 local function same(y) return y end
 
+-- A right matrix product, spoilt afterwards; `narrow` rounds the operands first, as a device that coerces silently does.
+local function of_matmul(name, spoil, narrow)
+  return kc.implementation { name = "matmul_" .. name, run = function(device, inputs, outputs, sizes)
+    local kernel = device:kernel { file = "../../../contracts/C-PRC-01.matmul.f16.acc_f32/acc_f32.k", entry = "matmul",
+      params = { "A: f16[]", "B: f16[]", "C: f32[]", "M: i32", "N: i32", "K: i32" } }
+    local A = inputs.A
+    if narrow then
+      A = inputs.A:copy()
+      for i = 1, #A do A[i] = kc.decode(narrow, kc.encode(narrow, A[i])) end
+    end
+    device:launch(kernel, { A, inputs.B, outputs.C, sizes.M, sizes.N, sizes.K },
+      { grid = { (sizes.N + 15) // 16, (sizes.M + 15) // 16 }, group = { 16, 16 } })
+    if spoil then spoil(outputs.C) end
+  end }
+end
+
+local function fill(value) return function(c) for i = 1, #c do c[i] = value end end end
+local function first(value) return function(c) if #c > 0 then c[1] = value end end end
+
 return kc.suite {
   name = "results that other checkers accept",
   judge = {
@@ -37,6 +56,17 @@ return kc.suite {
       of_relu("last_element_wrong", function(y, x, i) return i == 4096 and x == x and 7 or y end),
       of_relu("zero_where_small", function(y) return y < 1e-2 and 0 or y end),
       kc.implementation { name = "relu_always_raises", run = function() error "refused" end },
+    } },
+    { contract = "C-PRC-01/matmul.f16.acc_f32", implementations = {
+      of_matmul("control"),
+      of_matmul("all_nan", fill(nan)), of_matmul("one_nan", first(nan)), of_matmul("one_inf", first(inf)), of_matmul("all_inf", fill(inf)),
+      of_matmul("zeros", fill(0)),
+      of_matmul("bf16_coerced", nil, "bf16"), of_matmul("e4m3_coerced", nil, "e4m3fn"),
+      of_matmul("last_element_off_by_one_ulp", function(c)
+        local last = c[#c]
+        if #c == 1024 and last == math.floor(last) then c[#c] = kc.next(last, "f32") end
+      end),
+      kc.implementation { name = "matmul_always_raises", run = function() error "refused" end },
     } },
     { contract = "C-PRC-02/exp.f32", implementations = {
       of_exp("control", same),
