@@ -46,10 +46,15 @@ static bool is_negative(kc_parts p) {
   return p.cls == KC_NFIN;
 }
 
+static kc_parts magnitude(kc_parts p) {
+  p.cls = KC_PFIN;
+  return p;
+}
+
 /* |a - b| of finite numbers, as floor and sticky bit. Where bits are cut off the numbers are 60 binary places apart, so the leading
  * bits cannot cancel. */
 static kc_parts difference(kc_parts a, kc_parts b) {
-  if (b.sig == 0 || a.sig == 0) return b.sig ? b : a;
+  if (b.sig == 0 || a.sig == 0) return magnitude(b.sig ? b : a);
   bool adds = is_negative(a) != is_negative(b);
   a = lift(a);
   b = lift(b);
