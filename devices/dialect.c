@@ -273,7 +273,9 @@ static void track(checker *c, kc__token t) {
 
 static void check_token(checker *c, kc__token t) {
   if (t.kind == KC__WORD) check_word(c, t);
-  if (kc__token_is(t, "##")) c->facts.cooperates = true;
+  /* Either would build words that these rules do not see. */
+  if (kc__token_is(t, "##")) complain(c, t.line, "is not allowed in a kernel", t);
+  if (t.kind == KC__WORD && t.s[t.n] == '\\') complain(c, t.line, "goes on in the next line; a word stands in one", t);
   if (!t.directive) {
     if (c->braces == 0) check_statement(c, t);
     check_calls(c, t);

@@ -3,6 +3,7 @@
 local client = require "kc.client"
 local core = require "kc.core"
 local paths = require "kc.paths"
+local source = require "kc.source"
 local words = require "kc.words"
 local M = {}
 
@@ -42,13 +43,12 @@ local function build_of(contract, implementation, directory)
     build.result = implementation.result
     return build
   end
-  local dialects = { k = "kc", c = "c", cu = "cuda", cl = "opencl" }
   local path = require("kc.loader").resolve(directory, implementation.file)
-  local dialect = dialects[implementation.file:match("%.([^.]*)$") or ""]
-  if not dialect then return nil, path .. ": expected a file called .k, .c, .cu or .cl" end
-  local source, why = require("kc.loader").read(path)
-  if not source then return nil, why end
-  build.dialect, build.source, build.file = dialect, source, path
+  local dialect = source.dialect(path)
+  if not dialect or dialect == "library" then return nil, path .. ": expected a file called .k, .c, .cu or .cl" end
+  local text, why = source.read(path)
+  if not text then return nil, why end
+  build.dialect, build.source, build.file = dialect, text, path
   build.contract = implementation.contraction or false
   build.flush = implementation.denormals == "flush"
   build.fast_math = implementation.fast_math or false

@@ -1,14 +1,13 @@
 ---@module kc
--- Devices for scripts and for implementations written in Lua. The same methods everywhere: in a script or judge they act
--- through a
+-- Devices for scripts and for implementations written in Lua. The same methods everywhere: in a script or judge they act through a
 -- runner of their own, which a crash or a hang costs, not the caller; in the runner, and with isolation = "none", directly.
 local core = require "kc.core"
 local json = require "kc.json"
+local source = require "kc.source"
 local words = require "kc.words"
 local M = {}
 
 local fields = { "file", "source", "entry", "params", "result", "contraction", "denormals", "fast_math", "defines" }
-local dialects = { k = "kc", c = "c", cu = "cuda", cl = "opencl" }
 
 -- "x: f32[n]" or "x: f32[]" is a buffer, "n: i32" a scalar.
 local function parameter(text, i)
@@ -17,15 +16,11 @@ local function parameter(text, i)
   return { name = name, format = format, buffer = dims:sub(1, 1) == "[" }
 end
 
-local function dialect_of(path)
-  if path:match("%.so$") or path:match("%.so%.[%d.]+$") then return "library" end
-  return dialects[path:match("%.([^./]*)$")] or "kc"
-end
-
 -- What is built: a file's text, or the library itself, by the full path that it really has.
 local function text_of(build)
   if build.dialect == "library" then return core.realpath(build.file) or build.file end
-  return assert(require("kc.loader").read(build.file))
+  local text, message = source.read(build.file)
+  return text or error(message, 0)
 end
 
 local function build_of(options, directory)
@@ -38,7 +33,8 @@ local function build_of(options, directory)
   local path = options.file and loader.resolve(directory, options.file)
   local build = { entry = options.entry, params = {}, result = options.result, contract = options.contraction or false,
                   flush = options.denormals == "flush", fast_math = options.fast_math or false, defines = options.defines or "",
-                  file = path or "source", dialect = dialect_of(path or "x.k"), cache = require("kc.paths").cache_dir("kernels") }
+                  file = path or "source", dialect = source.dialect(path or "x.k") or "kc",
+                  cache = require("kc.paths").cache_dir("kernels") }
   build.source = options.source or path and text_of(build)
   if not build.source then error("device:kernel: one of the fields 'file' and 'source' is needed", 0) end
   for i, text in ipairs(options.params or {}) do build.params[i] = parameter(text, i) end

@@ -23,7 +23,7 @@ end
 local function view(kc, path)
   local function contract(clauses) return require("kc.contract").make(clauses, { path = path, line = 1 }) end
   return setmetatable({ sample = read_only(kc.sample), tolerance = read_only(kc.tolerance), oracle = read_only(kc.oracle),
-                        reals = read_only(kc.reals), contract = contract }, {
+                        reals = read_only(kc.reals), signature = read_only(kc.signature), contract = contract }, {
     __index = kc, __metatable = false,
     __newindex = function(_, name) error(("kc cannot be changed: '%s'"):format(tostring(name)), 2) end,
   })
@@ -52,6 +52,8 @@ local function environment(kc)
 end
 
 local function read(path)
+  local stat = core.stat(path)
+  if stat and stat.type == "other" then return nil, path .. " is neither a file nor a directory (a pipe or device is not read)" end
   local file, message = io.open(path, "rb")
   if not file then return nil, message end
   local text, why = file:read("a")

@@ -3,7 +3,21 @@
 local check = require "kc.check"
 local core = require "kc.core"
 local json = require "kc.json"
+local words = require "kc.words"
 local M = {}
+
+-- Misuse is reported where the clause calls, not where the library notices.
+local function demand(ok, where, i, expected, got)
+  if not ok then error(("%s: argument %d: expected %s, got %s"):format(where, i, expected, words.show(got)), 4) end
+end
+
+local function is_type(value, name) return type(value) == "userdata" and tostring(value):sub(1, #name) == name end
+
+local function demand_decidable(where, output, enclosure, t)
+  demand(is_type(output, "kc.buffer"), where, 1, "an output, such as y.NAME", output)
+  demand(is_type(enclosure, "enclosure"), where, 2, "a reference, such as ref.NAME", enclosure)
+  demand(type(t) == "table" and type(t.core) == "function", where, 3, "the tolerance, the clause's fourth argument", t)
+end
 
 -- One decision per (output, enclosure, tolerance): same_class and within look at the same one.
 local decisions = setmetatable({}, { __mode = "k" })
@@ -29,6 +43,7 @@ end
 ---@param tolerance table
 ---@return table check
 function M.same_class(output, enclosure, tolerance)
+  demand_decidable("kc.same_class", output, enclosure, tolerance)
   local d = decide(output, enclosure, tolerance)
   local data = { decision = d, output = output }
   if d.class_no > 0 then
@@ -45,6 +60,7 @@ end
 ---@param tolerance table
 ---@return table check
 function M.within(output, enclosure, tolerance)
+  demand_decidable("kc.within", output, enclosure, tolerance)
   local d = decide(output, enclosure, tolerance)
   local data = { decision = d, output = output }
   local beyond = d.value_no - d.class_no -- an inadmissible class counts as a wrong value too
@@ -61,6 +77,7 @@ end
 ---@param buffer userdata
 ---@return table check
 function M.finite(buffer)
+  demand(is_type(buffer, "kc.buffer"), "kc.finite", 1, "an input or output, such as x.NAME", buffer)
   local classes = buffer:classes()
   local bad = (classes["nan"] or 0) + (classes["+inf"] or 0) + (classes["-inf"] or 0)
   if bad > 0 then return check.no(("%d elements are not finite"):format(bad)) end
@@ -70,6 +87,9 @@ end
 --- Yes for any value: states that a precondition restricts nothing.
 ---@param buffer userdata
 ---@return table check
-function M.any_value(buffer) return check.yes(("%d elements of any value"):format(#buffer)) end
+function M.any_value(buffer)
+  demand(is_type(buffer, "kc.buffer"), "kc.any_value", 1, "an input or output, such as x.NAME", buffer)
+  return check.yes(("%d elements of any value"):format(#buffer))
+end
 
 return M

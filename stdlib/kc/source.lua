@@ -1,0 +1,38 @@
+---@module kc.source
+-- Files of kernels: which dialect a name stands for, and their text.
+local loader = require "kc.loader"
+local M = {}
+
+local dialects = { k = "kc", c = "c", cu = "cuda", cl = "opencl" }
+
+--- The dialect of a file by its name: "library" for shared objects; nil for a name that says nothing.
+---@param path string
+---@return string|nil dialect
+function M.dialect(path)
+  if path:match("%.so$") or path:match("%.so%.[%d.]+$") then return "library" end
+  return dialects[path:match("%.([^./]*)$") or ""]
+end
+
+-- What a digest does not cover would make two different kernels the same one.
+local function includes(text)
+  local number = 0
+  for line in (text .. "\n"):gmatch("(.-)\n") do
+    number = number + 1
+    if line:match("^%s*#%s*include%s*\"") then return number end
+  end
+end
+
+--- Text of a kernel file. A file of its own that it includes is refused: digests and caches stand for the one file.
+---@param path string
+---@return string|nil text, string|nil message
+function M.read(path)
+  local text, message = loader.read(path)
+  if not text then return nil, message end
+  local line = includes(text)
+  if line then
+    return nil, ("%s:%d: a kernel includes no files of its own (only <system> headers): its digest would not cover them"):format(path, line)
+  end
+  return text
+end
+
+return M
