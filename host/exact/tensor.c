@@ -6,18 +6,9 @@
 enum { END_BITS = 8192 };
 
 static const kc_tensor_oracle *const oracles[] = {
-    &kc__oracle_matmul,
-    &kc__oracle_sum,
-    &kc__oracle_mean,
-    &kc__oracle_dot,
-    &kc__oracle_cumsum,
-    &kc__oracle_softmax,
-    &kc__oracle_log_softmax,
-    &kc__oracle_logsumexp,
-    &kc__oracle_variance,
-    &kc__oracle_layernorm,
-    &kc__oracle_rmsnorm,
-    NULL,
+    &kc__oracle_matmul,   &kc__oracle_sum,       &kc__oracle_mean,        &kc__oracle_dot,
+    &kc__oracle_cumsum,   &kc__oracle_softmax,   &kc__oracle_log_softmax, &kc__oracle_logsumexp,
+    &kc__oracle_variance, &kc__oracle_layernorm, &kc__oracle_rmsnorm,     NULL,
 };
 
 const kc_tensor_oracle *kc_tensor_oracle_at(size_t i) {
