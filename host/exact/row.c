@@ -14,9 +14,10 @@
 enum {
   FIRST_PRECISION = 80, /* as for functions: bounds straddle a double for one result in 2^25, at the price of two limbs */
   ACCURACY = 60,
-  LAST_PRECISION = 4096, /* where even this is too little the bounds stay wide, never wrong */
-  TINY = -1100,          /* below 2^TINY doubles cannot show more */
-  GRAIN = 4096,          /* elements of a piece of work */
+  LAST_PRECISION = 4096,     /* where even this is too little the bounds stay wide, never wrong */
+  TINY = -1100,              /* below 2^TINY doubles cannot show more */
+  GRAIN = 4096,              /* elements of a piece of work */
+  REFINED_AT_ONCE = 1 << 22, /* elements of rows that are kept for refinement */
   MOST_INPUTS = 3
 };
 
@@ -38,7 +39,8 @@ typedef struct state {
   kc_buffer *inputs[MOST_INPUTS];
   double *vectors[MOST_INPUTS];
   kc__axis axis;
-  workspace refining; /* one preparation for each tier */
+  workspace *slots; /* rows being refined, with a preparation for each tier */
+  int64_t n_slots;
 } state;
 
 /* ---- workspaces --------------------------------------------------------------------------------------------------------- */
@@ -49,8 +51,13 @@ static void prepared_init(kc__prepared *with) {
   arb_init(with->scale);
 }
 
-static void prepared_clear(kc__prepared *with) {
+static void drop_terms(kc__prepared *with) {
   if (with->terms) _arb_vec_clear(with->terms, with->count);
+  with->terms = NULL;
+}
+
+static void prepared_clear(kc__prepared *with) {
+  drop_terms(with);
   arb_clear(with->scale);
   arf_clear(with->squares);
   arf_clear(with->sum);
@@ -143,6 +150,7 @@ static bool accurate(const kc__bracket *b, const arb_t y) {
 }
 
 static void clamp(kc__bracket *b, const kc__row_op *op) {
+  if (isinf(op->lo) && isinf(op->hi)) return;
   arf_t limit;
   arf_init(limit);
   arf_set_d(limit, op->lo);
@@ -271,18 +279,29 @@ kc_status kc__row_eval(void *state_, kc_enclosure *out, kc_text *err) {
 
 /* ---- one element again ---------------------------------------------------------------------------------------------------- */
 
+/* Elements are refined in the order of the output, which goes through `inner` rows at the same time. */
+static kc_status make_slots(state *s) {
+  const kc__axis *a = &s->axis;
+  int64_t fit = REFINED_AT_ONCE / (a->length + 1) + 1, wanted = !s->op->each ? 1 : a->inner < fit ? a->inner : fit;
+  if (!s->slots) s->slots = calloc((size_t)wanted, sizeof *s->slots);
+  if (!s->slots) return KC_ENOMEM;
+  for (; s->n_slots < wanted; s->n_slots++) {
+    if (!workspace_init(&s->slots[s->n_slots], s, TIERS)) return s->n_slots ? KC_OK : KC_ENOMEM;
+  }
+  return KC_OK;
+}
+
+/* Keeps no terms, which a single element can do without. */
 static kc_exact_value refine_value(kc__bracket *b, state *s, int64_t i, int tier) {
   const kc__axis *a = &s->axis;
-  int64_t slab = a->length * a->inner, row = i, k = 0;
-  if (s->op->each) {
-    row = i / slab * a->inner + i % a->inner;
-    k = i % slab / a->inner;
-  }
-  workspace *w = &s->refining;
+  int64_t slab = a->length * a->inner, row = s->op->each ? i / slab * a->inner + i % a->inner : i;
+  workspace *w = &s->slots[row % s->n_slots];
   load_row(w, s, row);
   prepare(&w->prepared[tier], s->op, &w->view, tiers[tier], true);
+  drop_terms(&w->prepared[tier]);
   kc_exact_value v;
-  enclose(b, &v, &(piece){s->op, &w->view, &w->prepared[tier], NULL}, k);
+  piece p = {s->op, &w->view, &w->prepared[tier], NULL};
+  enclose(b, &v, &p, s->op->each ? i % slab / a->inner : 0);
   return v;
 }
 
@@ -290,7 +309,7 @@ kc_status kc__row_refine(void *state_, int64_t i, double y, int tier, double *lo
                          uint8_t *classes) {
   state *s = state_;
   if (tier < 1 || tier > TIERS) return KC_EUNSUPPORTED;
-  if (!s->refining.data && !workspace_init(&s->refining, s, TIERS)) return KC_ENOMEM;
+  if (!s->n_slots && make_slots(s) != KC_OK) return KC_ENOMEM;
   kc_fpstate saved = kc_fpstate_get();
   kc_fpstate_set(kc_fpstate_default());
   kc__bracket b;
@@ -364,7 +383,8 @@ kc_status kc__row_open(void **out, int64_t *count, const kc_buffer *const *input
 void kc__row_close(void *state_) {
   state *s = state_;
   if (!s) return;
-  workspace_clear(&s->refining);
+  for (int64_t k = 0; k < s->n_slots; k++) workspace_clear(&s->slots[k]);
+  free(s->slots);
   for (int k = 0; k < MOST_INPUTS; k++) {
     kc_buffer_release(s->inputs[k]);
     free(s->vectors[k]);

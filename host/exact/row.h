@@ -22,8 +22,8 @@ typedef struct kc__prepared {
   double most;           /* the largest element, */
   int64_t most_at;       /* and where it is first */
   arb_t scale;           /* what every element is combined with */
-  arb_ptr terms;         /* one ball per element */
-  int64_t count;         /* of terms; 0: none */
+  arb_ptr terms;         /* one ball per element; NULL for `element` when they were dropped */
+  int64_t count;         /* of terms */
 } kc__prepared;
 
 /* A row is prepared by `begin`, then `term` for pieces of it (perhaps at the same time), then `end`; `begin` may find the whole row

@@ -43,26 +43,29 @@ static void set_negligible(arb_t t) {
   arf_set_mag(arb_midref(t), arb_radref(t));
 }
 
-static void set_term(arb_t t, double x, const arf_t most, double distance, slong precision) {
+/* x - m, exact. */
+static void set_distance(arb_t t, const kc__prepared *s, double x) {
+  arf_t most;
+  arf_init(most);
+  arf_set_d(most, s->most);
+  arb_set_d(t, x);
+  arb_sub_arf(t, t, most, ARF_PREC_EXACT);
+  arf_clear(most);
+}
+
+static void set_term(arb_t t, const kc__prepared *s, double x) {
   if (isinf(x)) {
     arb_zero(t);
-  } else if (distance < negligible) {
+  } else if (x - s->most < negligible) {
     set_negligible(t);
   } else {
-    arb_set_d(t, x);
-    arb_sub_arf(t, t, most, ARF_PREC_EXACT);
-    arb_exp(t, t, precision);
+    set_distance(t, s, x);
+    arb_exp(t, t, s->precision);
   }
 }
 
 static void terms(kc__prepared *s, const kc__row *r, int64_t first, int64_t last) {
-  arf_t most;
-  arf_init(most);
-  arf_set_d(most, s->most);
-  for (int64_t i = first; i < last; i++) {
-    set_term(s->terms + i, r->x[0][i], most, r->x[0][i] - s->most, s->precision);
-  }
-  arf_clear(most);
+  for (int64_t i = first; i < last; i++) set_term(s->terms + i, s, r->x[0][i]);
 }
 
 /* Bits so that n roundings cost nothing. */
@@ -86,8 +89,8 @@ static kc__known_point softmax_special(const kc__prepared *s, const kc__row *r, 
 }
 
 static void softmax_element(arb_t y, kc__prepared *s, const kc__row *r, int64_t i) {
-  (void)r;
-  arb_mul(y, s->terms + i, s->scale, s->precision);
+  if (!s->terms) set_term(y, s, r->x[0][i]);
+  arb_mul(y, s->terms ? s->terms + i : y, s->scale, s->precision);
 }
 
 static void log_end(kc__prepared *s, const kc__row *r) {
@@ -103,13 +106,8 @@ static kc__known_point log_softmax_special(const kc__prepared *s, const kc__row 
 
 /* (x - m) - log1p(tail): two terms of one sign. */
 static void log_softmax_element(arb_t y, kc__prepared *s, const kc__row *r, int64_t i) {
-  arf_t most;
-  arf_init(most);
-  arf_set_d(most, s->most);
-  arb_set_d(y, r->x[0][i]);
-  arb_sub_arf(y, y, most, ARF_PREC_EXACT);
+  set_distance(y, s, r->x[0][i]);
   arb_sub(y, y, s->scale, s->precision);
-  arf_clear(most);
 }
 
 static void logsumexp_element(arb_t y, kc__prepared *s, const kc__row *r, int64_t i) {
