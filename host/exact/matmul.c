@@ -1,12 +1,14 @@
 /* matmul.c - the oracle of matrix products: shapes, panels, evaluation and refinement. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "../parallel.h"
-#include "matmul.h"
+#include "matmul_slices.h"
 
-enum { PANEL_ELEMENTS = 1 << 24, BLOCK = 64 };
+enum {
+  PANEL_ELEMENTS = 1 << 24,
+  LEAST_TERMS = 1 << 20 /* of all elements together: below, loading OpenBLAS costs more than it saves */
+};
 
 /* ---- shapes ---------------------------------------------------------------------------------------------------------- */
 
@@ -152,128 +154,96 @@ double kc__matmul_c(const kc__matmul *w, int64_t batch, int64_t row, int64_t col
   return element(&w->c, kc__matmul_offset(w, &w->c, batch) + row * w->c.row + column * w->c.column);
 }
 
-static void decode_run(const kc__operand *o, double *out, int64_t first, int64_t n) {
-  const kc_format *f = kc_buffer_format(o->buffer);
-  kc_decode_array(f, out, (const char *)kc_buffer_cdata(o->buffer) + (size_t)first * f->storage, (size_t)n);
-}
-
-/* Row `first` of the operand and the next rows, n <= BLOCK; where they lie across, pieces of them are decoded and turned. */
-static void decode_rows(const kc__matmul *w, const kc__operand *o, double *out, int64_t offset, int64_t first, int64_t n) {
-  offset += first * o->row;
-  if (o->column == 1) {
-    for (int64_t i = 0; i < n; i++) decode_run(o, out + i * w->k, offset + i * o->row, w->k);
-    return;
-  }
-  double piece[BLOCK];
-  for (int64_t k = 0; k < w->k; k++) {
-    decode_run(o, piece, offset + k * o->column, n);
-    for (int64_t i = 0; i < n; i++) out[i * w->k + k] = piece[i];
-  }
-}
-
-/* ---- panels ---------------------------------------------------------------------------------------------------------- */
-
-static kc_status panel_create(kc__panel *p, int64_t rows, int64_t k) {
-  *p = (kc__panel){.first = -1, .k = k};
-  if ((uint64_t)k > SIZE_MAX / sizeof(double) / (uint64_t)rows) return KC_ENOMEM;
-  p->values = malloc(sizeof(double) * (size_t)(rows * k) + 1);
-  p->exponent = calloc((size_t)rows, sizeof *p->exponent);
-  p->bits = calloc((size_t)rows, sizeof *p->bits);
-  return p->values && p->exponent && p->bits ? KC_OK : KC_ENOMEM;
-}
-
-static void panel_clear(kc__panel *p) {
-  free(p->values);
-  free(p->exponent);
-  free(p->bits);
-}
-
-typedef struct loading {
-  const kc__matmul *w;
-  const kc__operand *o;
-  kc__panel *p;
-  int64_t offset;
-} loading;
-
-static void load_rows(void *user, int worker, int64_t begin, int64_t end) {
-  (void)worker;
-  const loading *l = user;
-  for (int64_t i = begin; i < end; i += BLOCK) {
-    int64_t n = end - i < BLOCK ? end - i : BLOCK;
-    decode_rows(l->w, l->o, l->p->values + i * l->w->k, l->offset, l->p->first + i, n);
-  }
-  for (int64_t i = begin; i < end; i++) {
-    l->p->exponent[i] = 0;
-    l->p->bits[i] = KC__UNSCALED;
-  }
-}
-
-/* Loads rows first..first+rows-1 unless the panel holds them. */
-static void panel_load(kc__panel *p, const kc__matmul *w, const kc__operand *o, int64_t batch, int64_t first, int64_t rows) {
-  loading l = {w, o, p, kc__matmul_offset(w, o, batch)};
-  if (p->first == first && p->rows == rows && p->batch == batch) return;
-  p->batch = batch;
-  p->first = first;
-  p->rows = rows;
-  kc__parallel_for(rows, BLOCK, load_rows, &l);
-}
-
 /* ---- evaluation ------------------------------------------------------------------------------------------------------ */
 
-int64_t kc__matmul_index(const kc__tile *t, int64_t i, int64_t j) {
-  return (t->batch * t->w->m + t->a->first + i) * t->w->n + t->b->first + j;
+typedef struct evaluation {
+  const kc__tile *t;
+  const kc__product *p; /* NULL: none was computed */
+} evaluation;
+
+/* From the integer product where there is one, else by summing. */
+static kc_exact_value evaluate(const evaluation *v, arf_t scratch, int64_t i, int64_t j) {
+  const kc__tile *t = v->t;
+  int64_t k = t->w->k;
+  int exponent = t->a->exponent[i] + t->b->exponent[j];
+  double c = kc__matmul_c(t->w, t->batch, t->a->first + i, t->b->first + j);
+  if (v->p && v->p->use_a[i] && v->p->use_b[j]) {
+    return kc__matmul_round(t->w, scratch, v->p->sums[i * t->b->rows + j], exponent, c);
+  }
+  uint8_t infinite = kc__matmul_sum(scratch, t->a->values + i * k, t->b->values + j * k, k, exponent);
+  return kc__matmul_finish(t->w, scratch, infinite, c);
 }
 
 static void evaluate_elements(void *user, int worker, int64_t begin, int64_t end) {
   (void)worker;
-  const kc__tile *t = user;
-  int64_t k = t->w->k;
-  arf_t sum;
-  arf_init(sum);
+  const evaluation *v = user;
+  const kc__tile *t = v->t;
+  arf_t scratch;
+  arf_init(scratch);
   for (int64_t e = begin; e < end; e++) {
-    int64_t i = e / t->b->rows, j = e % t->b->rows, index = kc__matmul_index(t, i, j);
-    uint8_t infinite = kc__matmul_sum(sum, t->a->values + i * k, t->b->values + j * k, k, t->a->exponent[i] + t->b->exponent[j],
-                                      t->w->magnitude);
-    double c = kc__matmul_c(t->w, t->batch, t->a->first + i, t->b->first + j);
-    kc_exact_value v = kc__matmul_finish(t->w, sum, infinite, c);
-    t->out->lo[index] = v.lo;
-    t->out->hi[index] = v.hi;
-    t->out->classes[index] = v.classes;
+    int64_t i = e / t->b->rows, j = e % t->b->rows;
+    int64_t index = (t->batch * t->w->m + t->a->first + i) * t->w->n + t->b->first + j;
+    kc_exact_value x = evaluate(v, scratch, i, j);
+    t->out->lo[index] = x.lo;
+    t->out->hi[index] = x.hi;
+    t->out->classes[index] = x.classes;
   }
-  arf_clear(sum);
+  arf_clear(scratch);
   flint_cleanup(); /* a helper thread may end after any piece */
 }
 
-static void evaluate_tile(kc__tile *t) {
-  int64_t grain = (1 << 16) / (t->w->k + 64) + 1;
-  kc__parallel_for(t->a->rows * t->b->rows, grain, evaluate_elements, t);
+static void evaluate_tile(const kc__tile *t, kc__product *p) {
+  if (p) kc__product_run(p, t);
+  int64_t grain = p ? 4096 : (1 << 16) / (t->w->k + 64) + 1;
+  kc__parallel_for(t->a->rows * t->b->rows, grain, evaluate_elements, &(evaluation){t, p});
 }
 
 static int64_t least(int64_t a, int64_t b) {
   return a < b ? a : b;
 }
 
-static void evaluate_batch(const kc__matmul *w, kc_enclosure *out, kc__panel *a, kc__panel *b, int64_t batch, int64_t size) {
-  for (int64_t i = 0; i < w->m; i += size) {
-    panel_load(a, w, &w->a, batch, i, least(size, w->m - i));
-    for (int64_t j = 0; j < w->n; j += size) {
-      panel_load(b, w, &w->b, batch, j, least(size, w->n - j));
-      evaluate_tile(&(kc__tile){w, a, b, batch, out});
+typedef struct workspace {
+  int64_t rows; /* of a panel */
+  kc__panel a, b;
+  kc__product *product;
+} workspace;
+
+static void evaluate_batch(const kc__matmul *w, kc_enclosure *out, workspace *s, int64_t batch) {
+  for (int64_t i = 0; i < w->m; i += s->rows) {
+    kc__panel_load(&s->a, w, &w->a, batch, i, least(s->rows, w->m - i));
+    for (int64_t j = 0; j < w->n; j += s->rows) {
+      kc__panel_load(&s->b, w, &w->b, batch, j, least(s->rows, w->n - j));
+      evaluate_tile(&(kc__tile){w, &s->a, &s->b, batch, out}, s->product);
     }
   }
+}
+
+static bool large(const kc__matmul *w, int64_t count) {
+  int64_t terms;
+  return __builtin_mul_overflow(count, w->k, &terms) || terms >= LEAST_TERMS;
+}
+
+/* Leaves what it made to workspace_clear, also where it fails. */
+static kc_status workspace_create(workspace *s, const kc__matmul *w, int64_t count) {
+  *s = (workspace){.rows = least(KC__PANEL_ROWS, PANEL_ELEMENTS / (w->k + 1) + 1)};
+  if (large(w, count)) s->product = kc__product_create(s->rows, w->k);
+  kc_status status = kc__panel_create(&s->a, s->rows, w->k, s->product);
+  return status == KC_OK ? kc__panel_create(&s->b, s->rows, w->k, s->product) : status;
+}
+
+static void workspace_clear(workspace *s) {
+  kc__panel_clear(&s->b);
+  kc__panel_clear(&s->a);
+  kc__product_free(s->product);
 }
 
 static kc_status matmul_eval(void *state, kc_enclosure *out, kc_text *err) {
   const kc__matmul *w = state;
   if (out->count == 0) return KC_OK;
-  int64_t fitting = PANEL_ELEMENTS / (w->k + 1) + 1, size = least(KC__PANEL_ROWS, fitting);
-  kc__panel a, b;
-  kc_status status = panel_create(&a, size, w->k);
-  kc_status second = panel_create(&b, size, w->k);
-  if (status == KC_OK) status = second;
-  for (int64_t i = 0; i < w->batches && status == KC_OK; i++) evaluate_batch(w, out, &a, &b, i, size);
-  panel_clear(&b);
-  panel_clear(&a);
+  workspace s;
+  kc_status status = workspace_create(&s, w, out->count);
+  for (int64_t i = 0; i < w->batches && status == KC_OK; i++) evaluate_batch(w, out, &s, i);
+  workspace_clear(&s);
   return status == KC_OK ? KC_OK : kc_fail(err, status, "no memory for rows of %lld elements", (long long)w->k);
 }
 
@@ -289,11 +259,11 @@ static kc_status matmul_refine(void *state, int64_t i, double y, int tier, doubl
   if (!x) return KC_ENOMEM;
   kc_fpstate saved = kc_fpstate_get();
   kc_fpstate_set(kc_fpstate_default());
-  decode_rows(w, &w->a, x, kc__matmul_offset(w, &w->a, batch), row, 1);
-  decode_rows(w, &w->b, x + w->k, kc__matmul_offset(w, &w->b, batch), column, 1);
+  kc__matmul_decode(w, &w->a, x, batch, row, 1);
+  kc__matmul_decode(w, &w->b, x + w->k, batch, column, 1);
   kc__bracket b;
   kc__bracket_init(&b);
-  uint8_t infinite = kc__matmul_sum(b.lo, x, x + w->k, w->k, 0, w->magnitude);
+  uint8_t infinite = kc__matmul_sum(b.lo, x, x + w->k, w->k, 0);
   kc_exact_value v = kc__matmul_finish(w, b.lo, infinite, kc__matmul_c(w, batch, row, column));
   arf_set(b.hi, b.lo);
   kc__exact_difference(&b, y, dlo, dhi);

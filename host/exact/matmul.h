@@ -28,16 +28,32 @@ typedef struct kc__matmul {
 /* First element of an operand in a batch. */
 int64_t kc__matmul_offset(const kc__matmul *w, const kc__operand *o, int64_t batch);
 
-/* A panel: `rows` rows of an operand, decoded. Rows of small integers times a power of two may be scaled to integers, see
- * matmul_slices.c; the others have exponent 0. */
+/* Rows first..first+n-1 of an operand as doubles, w->k each; their absolute values where magnitudes are wanted. */
+void kc__matmul_decode(const kc__matmul *w, const kc__operand *o, double *out, int64_t batch, int64_t first, int64_t n);
+
+enum { KC__UNSCALED = 1000, KC__WIDEST = 53, KC__PANEL_ROWS = 256 };
+
+/* Rows of an operand, decoded; where `scaled` each that can be is brought to integers by a power of two. */
 typedef struct kc__panel {
   double *values; /* rows * k */
   int *exponent;  /* of each row: its numbers are values * 2^exponent */
-  int *bits;      /* of each row: its values are integers below 2^bits; KC__UNSCALED where they are not scaled */
+  int *bits;      /* of each row: its values are integers below 2^bits, bits <= KC__WIDEST; or KC__UNSCALED, with exponent 0 */
+  uint64_t *digest; /* of each row, where scaled */
   int64_t batch, first, rows, k;
+  bool scaled;
 } kc__panel;
 
-enum { KC__UNSCALED = 1000, KC__PANEL_ROWS = 256 };
+/* Room for `rows` rows; to be cleared also where it fails. */
+kc_status kc__panel_create(kc__panel *p, int64_t rows, int64_t k, bool scaled);
+void kc__panel_clear(kc__panel *p);
+/* Loads rows first..first+rows-1 unless the panel holds them. */
+void kc__panel_load(kc__panel *p, const kc__matmul *w, const kc__operand *o, int64_t batch, int64_t first, int64_t rows);
+
+/* One step of a digest of 64-bit words. */
+static inline uint64_t kc__digest(uint64_t h, uint64_t word) {
+  h = (h ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+  return h ^ h >> 29;
+}
 
 /* One tile of the result: the rows of two panels multiplied. */
 typedef struct kc__tile {
@@ -47,15 +63,15 @@ typedef struct kc__tile {
   kc_enclosure *out;
 } kc__tile;
 
-/* Index in the output, and in C, of an element of a tile. */
-int64_t kc__matmul_index(const kc__tile *t, int64_t i, int64_t j);
-
-/* The exact sum of k products x * y, or of their absolute values, times 2^exponent. Where terms are not finite it gives instead the
+/* The exact sum of k products x * y, times 2^exponent. Where terms are not finite it gives instead the
  * set of their classes among NaN, -inf, +inf (a product of zero and infinity is NaN); 0 otherwise. */
-uint8_t kc__matmul_sum(arf_t sum, const double *x, const double *y, int64_t k, int exponent, bool magnitude);
+uint8_t kc__matmul_sum(arf_t sum, const double *x, const double *y, int64_t k, int exponent);
 
 /* alpha * sum + beta * c as bounds and classes. `infinite` is what kc__matmul_sum returned; the exact value is left in sum. */
 kc_exact_value kc__matmul_finish(const kc__matmul *w, arf_t sum, uint8_t infinite, double c);
+
+/* The same for a sum t * 2^exponent. */
+kc_exact_value kc__matmul_round(const kc__matmul *w, arf_t scratch, __int128 t, int exponent, double c);
 
 /* The element of C that an element of the result reads, 0 where there is none. */
 double kc__matmul_c(const kc__matmul *w, int64_t batch, int64_t row, int64_t column);

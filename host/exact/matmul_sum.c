@@ -48,9 +48,9 @@ static bool is_finite(uint64_t bits) {
 }
 
 /* One factor at least is not finite. */
-static uint8_t infinite_class(double x, double y, bool magnitude) {
+static uint8_t infinite_class(double x, double y) {
   if (isnan(x) || isnan(y) || x == 0 || y == 0) return KC_NAN;
-  return !magnitude && !signbit(x) != !signbit(y) ? KC_NINF : KC_PINF;
+  return !signbit(x) != !signbit(y) ? KC_NINF : KC_PINF;
 }
 
 static void set_limbs(arf_t r, const uint64_t *limb) {
@@ -63,16 +63,16 @@ static void set_limbs(arf_t r, const uint64_t *limb) {
   }
 }
 
-uint8_t kc__matmul_sum(arf_t sum, const double *x, const double *y, int64_t k, int exponent, bool magnitude) {
+uint8_t kc__matmul_sum(arf_t sum, const double *x, const double *y, int64_t k, int exponent) {
   accumulator s;
   uint8_t infinite = 0;
   memset(&s, 0, sizeof s);
   for (int64_t i = 0; i < k; i++) {
     uint64_t p = kc__bits_of(x[i]), q = kc__bits_of(y[i]);
     if (is_finite(p) && is_finite(q)) {
-      add_product(s.limb[!magnitude && (p ^ q) >> 63], p, q);
+      add_product(s.limb[(p ^ q) >> 63], p, q);
     } else {
-      infinite |= infinite_class(x[i], y[i], magnitude);
+      infinite |= infinite_class(x[i], y[i]);
     }
   }
   arf_t negative;
@@ -124,4 +124,43 @@ kc_exact_value kc__matmul_finish(const kc__matmul *w, arf_t sum, uint8_t infinit
   if (infinite) return not_finite(infinite);
   if (alpha != 1 || c != 0) combine(sum, alpha, beta, c);
   return bounds_of(sum);
+}
+
+/* 2^128 > m > 0. Away from the ends of the exponent range, the leading 53 bits; there, the codec. */
+static void round_outward(double *down, double *up, u128 m, int exponent) {
+  int top = kc__log2_u128(m), drop = top - FRACTION;
+  if (top + exponent < -1021 || top + exponent > 1022) {
+    const kc_format *f64 = kc_format_at(0);
+    kc_parts p = {.cls = KC_PFIN, .sig = m, .exp = exponent};
+    *down = kc_decode(f64, kc_encode_parts(f64, p, &(kc_encoding){.rounding = KC_RD}));
+    *up = kc_decode(f64, kc_encode_parts(f64, p, &(kc_encoding){.rounding = KC_RU}));
+    return;
+  }
+  uint64_t fraction = (uint64_t)(drop > 0 ? m >> drop : m << -drop) & kc__mask(FRACTION);
+  uint64_t bits = (uint64_t)(top + exponent + 1023) << FRACTION | fraction;
+  bool inexact = drop > 0 && (m & (((u128)1 << drop) - 1)) != 0;
+  *down = kc__double_of(bits);
+  *up = kc__double_of(bits + inexact);
+}
+
+static void set_integer(arf_t r, u128 m, bool negative, int exponent) {
+  uint64_t limb[2] = {(uint64_t)m, (uint64_t)(m >> 64)};
+  if (m == 0) {
+    arf_zero(r);
+  } else {
+    arf_set_mpn(r, (mp_srcptr)limb, limb[1] ? 2 : 1, negative);
+  }
+  arf_mul_2exp_si(r, r, exponent);
+}
+
+kc_exact_value kc__matmul_round(const kc__matmul *w, arf_t scratch, __int128 t, int exponent, double c) {
+  bool negative = t < 0;
+  u128 m = negative ? -(u128)t : (u128)t;
+  double alpha = w->magnitude ? fabs(w->alpha) : w->alpha, down, up;
+  if (fabs(alpha) != 1 || c != 0 || m == 0) {
+    set_integer(scratch, m, negative, exponent);
+    return kc__matmul_finish(w, scratch, 0, c);
+  }
+  round_outward(&down, &up, m, exponent);
+  return negative == (alpha < 0) ? (kc_exact_value){down, up, KC_PFIN} : (kc_exact_value){-up, -down, KC_NFIN};
 }
