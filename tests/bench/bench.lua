@@ -66,3 +66,6 @@ row(("kc diff, 2 x %d MiB that differ / cmp, equal ones"):format(mib), different
 row(("kc diff, 2 x %d MiB of equal ones / cmp"):format(mib), equal / again, "times", "")
 
 for _, r in ipairs(rows) do print(("%-52s %10.3g %-6s %s"):format(r[1], r[2], r[3], r[4])) end
+
+-- Matrix products against MPFR: a program of its own, whose rows look the same.
+for line in io.popen(core.exe():match("^.*/") .. "tests/bench_matmul"):lines() do print(line) end

@@ -26,7 +26,8 @@ integers(7, 5, 33, "f16", "f32")
 integers(1, 1, 0, "f16", "f32")
 
 -- Parameters by name, and through a contract's description.
-local a, b, c = kc.buffer("f64", { 2, 2 }, { 1, 2, 3, 4 }), kc.buffer("f64", { 2, 2 }, { 5, 6, 7, 8 }), kc.buffer("f64", { 2, 2 }, { 1, 1, 1, 1 })
+local a, b = kc.buffer("f64", { 2, 2 }, { 1, 2, 3, 4 }), kc.buffer("f64", { 2, 2 }, { 5, 6, 7, 8 })
+local c = kc.buffer("f64", { 2, 2 }, { 1, 1, 1, 1 })
 local function expect(params, want, ...)
   local e = assert(exact.oracle("matmul", { a, b, ... }, params))
   for i = 1, 4 do assert(e:at(i) == want[i], ("element %d: %g, expected %g"):format(i, e:at(i), want[i])) end
@@ -45,7 +46,8 @@ assert(e:at(1) == 12.5 and e:at(4) == 28)
 -- A tie is settled: 1 + 2^-24 half-way between two f32 numbers.
 local x, y = kc.buffer("f64", { 1, 2 }, { 1, 2.0 ^ -12 }), kc.buffer("f64", { 2, 1 }, { 1, 2.0 ^ -12 })
 local function decide(got, limit)
-  return core.decide(kc.buffer("f32", 1, { got }), exact.oracle("matmul", { x, y }), { kind = "ulp", value = limit, denormals = "preserve" })
+  local half = { kind = "ulp", value = limit, denormals = "preserve" }
+  return core.decide(kc.buffer("f32", 1, { got }), exact.oracle("matmul", { x, y }), half)
 end
 assert(decide(1, 0.5).value_yes == 1 and decide(1, 0.4999).value_no == 1)
 -- 2^-24 + 2^-60 above 1: only the refined difference tells that this is more than half an ulp.
@@ -61,4 +63,40 @@ raises("oracle matmul: expected 2 to 3 inputs, got 1", exact.oracle, "matmul", {
 raises("it reads no parameter 'transposed'", kc.oracle.matmul, "A", "B", { transposed = true })
 raises("input 2: expected 2 rows, got 3", oracle.evaluate, kc.oracle.matmul("A", "B"), { A = a, B = kc.buffer("f64", { 3, 2 }) })
 raises("beta is 1: expected a third input", exact.oracle, "matmul", { a, b }, { beta = 1 })
+-- The same bits by whatever dgemm: OpenBLAS's kernels for several processors, with one thread and two, and none at all.
+local t = dofile "tests/cli/harness.lua"()
+local script = t:file("digest.lua", [[
+  local kc, core, exact = require "kc", require "kc.core", require "kc.exact"
+  local function product(format, m, n, k, key, params)
+    local a, b, out = kc.buffer(format, { m, k }), kc.buffer(format, { k, n }), {}
+    a:fill(key, { kind = "normal", a = 0, b = 1 })
+    b:fill(key + 1, { kind = "normal", a = 0, b = 1 })
+    local e = assert(exact.oracle("matmul", { a, b }, params))
+    for i = 1, #e do out[i] = string.pack("<dd", e:at(i)) end
+    return core.sha256(table.concat(out))
+  end
+  print(product("f16", 150, 170, 129, 1), product("f32", 33, 65, 1111, 3), product("f64", 90, 40, 300, 5, { alpha = 0.7 }))
+]])
+local function digest(...) return t:run({ script }, { ... }) end
+local flags = io.open("/proc/cpuinfo"):read("a"):match("flags[^\n]*") or ""
+local summed = digest("KC_OPENBLAS=none")
+assert(summed.code == 0 and #summed.stdout == 3 * 65, summed.stdout .. summed.stderr)
+local seen = {}
+for _, core_type in ipairs { { "Prescott", "pni" }, { "Nehalem", "sse4_2" }, { "Sandybridge", "avx " }, { "Haswell", "avx2" },
+                             { "Zen", "avx2" }, { "SkylakeX", "avx512f" } } do
+  if flags:find(core_type[2], 1, true) then
+    for threads = 1, 2 do
+      local got = digest("OPENBLAS_CORETYPE=" .. core_type[1], "OPENBLAS_NUM_THREADS=" .. threads, "OPENBLAS_VERBOSE=2")
+      assert(got.stdout:find(summed.stdout, 1, true),
+             ("%s, %d threads: %s%s, expected %s"):format(core_type[1], threads, got.stdout, got.stderr, summed.stdout))
+      seen[#seen + 1] = got.stderr:match("Core: (%w+)")
+      passed = passed + 1
+    end
+  else
+    print(("skipped: no %s on this processor, so OpenBLAS's %s kernels are not tried"):format(core_type[2], core_type[1]))
+  end
+end
+t.passed = #seen
+t:done("matmul by kernels (" .. (#seen > 0 and table.concat(seen, " ") or "OpenBLAS is not installed, or does not say") .. ")")
+
 print(("matmul: %d passed"):format(passed))
