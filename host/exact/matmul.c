@@ -193,9 +193,9 @@ static void evaluate_elements(void *user, int worker, int64_t begin, int64_t end
 }
 
 static void evaluate_tile(const kc__tile *t, kc__product *p) {
-  if (p) kc__product_run(p, t);
-  int64_t grain = p ? 4096 : (1 << 16) / (t->w->k + 64) + 1;
-  kc__parallel_for(t->a->rows * t->b->rows, grain, evaluate_elements, &(evaluation){t, p});
+  evaluation v = {t, p && kc__product_run(p, t) ? p : NULL};
+  int64_t grain = v.p ? 1024 : (1 << 16) / (t->w->k + 64) + 1;
+  kc__parallel_for(t->a->rows * t->b->rows, grain, evaluate_elements, &v);
 }
 
 static int64_t least(int64_t a, int64_t b) {

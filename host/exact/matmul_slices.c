@@ -175,17 +175,17 @@ static void multiply_block(kc__product *p, const kc__tile *t, const slice_plan *
   kc__parallel_for(c.m, grain(c.n * plan->slices[0] * plan->slices[1]), combine_rows, &c);
 }
 
-void kc__product_run(kc__product *p, const kc__tile *t) {
+bool kc__product_run(kc__product *p, const kc__tile *t) {
   slice_plan plan = {0};
-  bool wanted = make_plan(&plan, t);
-  for (int64_t i = 0; i < t->a->rows; i++) p->use_a[i] = wanted && t->a->bits[i] <= plan.widest[0];
+  if (!make_plan(&plan, t)) return false;
+  for (int64_t i = 0; i < t->a->rows; i++) p->use_a[i] = t->a->bits[i] <= plan.widest[0];
   for (int64_t j = 0; j < t->b->rows; j++) p->use_b[j] = t->b->bits[j] <= plan.widest[1];
-  if (!wanted) return;
   memset(p->sums, 0, sizeof *p->sums * (size_t)(t->a->rows * t->b->rows));
   for (int64_t first = 0; first < t->a->k; first += BLOCK) {
     multiply_block(p, t, &plan, first, t->a->k - first < BLOCK ? t->a->k - first : BLOCK);
   }
   kc__matmul_check(t, p);
+  return true;
 }
 
 /* ---- memory ---------------------------------------------------------------------------------------------------------- */

@@ -19,8 +19,8 @@ typedef struct kc__product {
 kc__product *kc__product_create(int64_t rows, int64_t k);
 void kc__product_free(kc__product *p);
 
-/* Fills sums, use_a and use_b; all of use_a is false where summing is thought to cost less. */
-void kc__product_run(kc__product *p, const kc__tile *t);
+/* Fills sums, use_a and use_b; false, and nothing is filled, where summing every element is thought to cost less. */
+bool kc__product_run(kc__product *p, const kc__tile *t);
 
 /* Clears use_a for rows that are not A B' modulo 2^61 - 1. */
 void kc__matmul_check(const kc__tile *t, kc__product *p);

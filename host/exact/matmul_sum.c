@@ -157,7 +157,7 @@ kc_exact_value kc__matmul_round(const kc__matmul *w, arf_t scratch, __int128 t, 
   bool negative = t < 0;
   u128 m = negative ? -(u128)t : (u128)t;
   double alpha = w->magnitude ? fabs(w->alpha) : w->alpha, down, up;
-  if (fabs(alpha) != 1 || c != 0 || m == 0) {
+  if (fabs(alpha) != 1 || w->c.buffer || m == 0) {
     set_integer(scratch, m, negative, exponent);
     return kc__matmul_finish(w, scratch, 0, c);
   }

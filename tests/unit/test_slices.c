@@ -73,6 +73,8 @@ static const product products[] = {
     {F("f32", "f32"), .m = 1100, .n = 1000, .k = 1, .alpha = 1, .dist = {.kind = KC_DIST_NORMAL, .b = 1}},
     {F("f32", "f64"), .m = 3, .n = 5, .k = 70001, .alpha = 1, .dist = {.kind = KC_DIST_INTEGERS, .a = -1000000, .b = 1000000}},
     {F("f32", "f32"), .m = 1, .n = 1, .k = 1100000, .alpha = 1, .dist = {.kind = KC_DIST_NORMAL, .b = 1}},
+    {F("f32", "f32", "f16"), .m = 70, .n = 70, .k = 300, .alpha = 1, .beta = (double)NAN,
+     .dist = {.kind = KC_DIST_INTEGERS, .a = -1, .b = 1}},
 };
 enum { PRODUCTS = sizeof products / sizeof *products };
 
