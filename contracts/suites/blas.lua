@@ -120,17 +120,26 @@ end
 
 -- ---- the three functions ------------------------------------------------------------------------------------------------------
 
+local SGEMM = { "order: i32", "ta: i32", "tb: i32", "m: i32", "n: i32", "k: i32", "alpha: f32", "a: f32[]", "lda: i32", "b: f32[]",
+                "ldb: i32", "beta: f32", "c: f32[]", "ldc: i32" }
+local SGEMV = { "order: i32", "ta: i32", "m: i32", "n: i32", "alpha: f32", "a: f32[]", "lda: i32", "x: f32[]", "incx: i32",
+                "beta: f32", "y: f32[]", "incy: i32" }
+local SDOT = { "n: i32", "x: f32[]", "incx: i32", "y: f32[]", "incy: i32" }
+
 local ROW_MAJOR, AS_IS, TRANSPOSED = 101, 111, 112
 local function odd(x) return x % 2 == 1 end
 local function order(transposed) return transposed and TRANSPOSED or AS_IS end
 
+-- A contract whose inputs have no `layout` is judged on operands as they lie.
+local plain = { 0, 0, 0 }
+
 local function sgemm(library, x, y, n)
-  local ta, tb, extra = odd(x.layout[1]), odd(x.layout[2]), x.layout[3]
+  local layout = x.layout or plain
+  local ta, tb, extra = odd(layout[1]), odd(layout[2]), layout[3]
   local a, lda = operand(x.A, n.M, n.K, ta, extra)
   local b, ldb = operand(x.B, n.K, n.N, tb, extra)
   in_place(y.C, x.C0, n.M, n.N, extra, function(c, ldc)
-    library:call("cblas_sgemm", { "order: i32", "ta: i32", "tb: i32", "m: i32", "n: i32", "k: i32", "alpha: f32", "a: f32[]",
-                                  "lda: i32", "b: f32[]", "ldb: i32", "beta: f32", "c: f32[]", "ldc: i32" },
+    library:call("cblas_sgemm", SGEMM,
       { ROW_MAJOR, order(ta), order(tb), n.M, n.N, n.K, x.alpha[1], a, lda, b, ldb, x.beta[1], c, ldc })
   end)
 end
@@ -141,8 +150,7 @@ local function sgemv(library, x, y, n)
   local a, lda = operand(x.A, n.M, n.K, ta, extra)
   local v, incx = operand(x.x, n.K, 1, false, gap)
   in_place(y.y, x.y0, n.M, 1, gap, function(result, incy)
-    library:call("cblas_sgemv", { "order: i32", "ta: i32", "m: i32", "n: i32", "alpha: f32", "a: f32[]", "lda: i32", "x: f32[]",
-                                  "incx: i32", "beta: f32", "y: f32[]", "incy: i32" },
+    library:call("cblas_sgemv", SGEMV,
       { ROW_MAJOR, order(ta), ta and n.K or n.M, ta and n.M or n.K, x.alpha[1], a, lda, v, incx, x.beta[1], result, incy })
   end)
 end
@@ -150,7 +158,30 @@ end
 local function sdot(library, x, y, n)
   local v, incx = operand(x.x, n.K, 1, false, x.layout[1])
   local w, incy = operand(x.y, n.K, 1, false, x.layout[2])
-  y.r[1] = library:call("cblas_sdot", { "n: i32", "x: f32[]", "incx: i32", "y: f32[]", "incy: i32" }, { n.K, v, incx, w, incy }, "f32")
+  y.r[1] = library:call("cblas_sdot", SDOT, { n.K, v, incx, w, incy }, "f32")
+end
+
+-- The contracts of precision hold many products: each column of C is one sgemv, each pair of rows one sdot.
+local function columns_by_sgemv(library, x, y, n)
+  local columns, old, results = spread(x.B:raw(), n.K, n.N, true, 0, ""), spread(x.C0:raw(), n.M, n.N, true, 0, ""), {}
+  local vector, result = kc.buffer("f32", n.K), kc.buffer("f32", n.M)
+  for j = 0, n.N - 1 do
+    vector:setraw(columns:sub(j * n.K * SIZE + 1, (j + 1) * n.K * SIZE))
+    result:setraw(old:sub(j * n.M * SIZE + 1, (j + 1) * n.M * SIZE))
+    library:call("cblas_sgemv", SGEMV, { ROW_MAJOR, AS_IS, n.M, n.K, x.alpha[1], x.A, n.K, vector, 1, x.beta[1], result, 1 })
+    results[j + 1] = result:raw()
+  end
+  y.C:setraw(spread(table.concat(results), n.N, n.M, true, 0, ""))
+end
+
+local function rows_by_sdot(library, x, y, n)
+  local v, w, row = kc.buffer("f32", n.k), kc.buffer("f32", n.k), n.k * SIZE
+  local xs, ys = x.x:raw(), x.y:raw()
+  for i = 0, n.n - 1 do
+    v:setraw(xs:sub(i * row + 1, (i + 1) * row))
+    w:setraw(ys:sub(i * row + 1, (i + 1) * row))
+    y.d[i + 1] = library:call("cblas_sdot", SDOT, { n.k, v, 1, w, 1 }, "f32")
+  end
 end
 
 -- ---- who is judged ------------------------------------------------------------------------------------------------------------
@@ -175,11 +206,39 @@ local function candidates(prefix, run)
   return list
 end
 
+-- ---- what is known of the findings ----------------------------------------------------------------------------------------------
+
+local function known(case, implementation, text) return { case = case, implementation = implementation, text = text } end
+
+local blis_axpy = "BLIS (0.9.0) hands what its blocked kernels leave over to a scaled vector addition (axpyv): in sgemv the columns "
+  .. "beyond a multiple of 8, in sgemm single rows or columns and thin products, which go to gemv. That kernel returns at once when its "
+  .. "scalar is 0 (kernels/zen/1/bli_axpyv_zen_int10.c: 'if alpha is zero, return early'), so a 0 in one operand hides a NaN or an "
+  .. "infinity in the other. Whether it does depends on shape and storage alone: the same numbers give NaN in the next column."
+local blis_beta = "BLIS's assembly kernels for Haswell and Zen compare beta with 0 by vucomiss and jump on ZF alone "
+  .. "(bli_gemmsup_rv_haswell_asm_*: 'set ZF if beta == 0'); an unordered comparison sets ZF too, so a NaN beta takes the branch of "
+  .. "beta = 0 and C is overwritten by alpha A B. Where the product is so small that gemv computes it, NaN comes out."
+local atlas_axpy = "ATLAS (3.10.3) computes the columns that its sgemv kernel leaves over, matrices of fewer than four columns, and thin "
+  .. "sgemm products by axpy (ATL_mvnk_smallN: 'do cleanup with axpy'), and ATL_saxpy returns at once when its scalar is 0. So a 0 "
+  .. "in one operand hides a NaN or an infinity in the other, in these columns only."
+local openblas_beta = "OpenBLAS (0.3.21) scales y by beta with sscal first, whose SSE kernel (scal_sse.S; sscal_k_ZEN here) compares "
+  .. "beta with 0 by comiss and jumps on ZF alone; an unordered comparison sets ZF too, so a NaN beta clears y as beta = 0 does."
+local quick_return = "All four libraries follow the reference BLAS: sgemv.f returns before anything else when M or N is 0, so y is not "
+  .. "multiplied by beta when the inner dimension is 0, and a NaN in y stays even with beta = 0. sgemm.f tests its K differently and does "
+  .. "scale C. The contract states the formula; whoever relies on it must treat the empty product himself."
+
+local gemm_known = { known("beta = NaN", "*/BLIS*", blis_beta), known("*0 in *", "*/BLIS*", blis_axpy),
+                     known("*0 in *", "*/ATLAS", atlas_axpy) }
+local gemv_known = { known("beta = NaN", "*/OpenBLAS*", openblas_beta), known("*0 in *", "*/BLIS*", blis_axpy),
+                     known("*0 in *", "*/ATLAS", atlas_axpy), known("K = 0*", "*", quick_return) }
+
 return kc.suite {
   name = "BLAS",
   judge = {
-    { contract = "C-EXC-01/gemm.f32", matrix = "sgemm", implementations = candidates("sgemm", sgemm) },
-    { contract = "C-EXC-01/gemv.f32", matrix = "sgemv", implementations = candidates("sgemv", sgemv) },
+    { contract = "C-EXC-01/gemm.f32", matrix = "sgemm", implementations = candidates("sgemm", sgemm), explain = gemm_known },
+    { contract = "C-PRC-01/gemm.f32", matrix = "sgemm", implementations = candidates("precision/sgemm", sgemm) },
+    { contract = "C-EXC-01/gemv.f32", matrix = "sgemv", implementations = candidates("sgemv", sgemv), explain = gemv_known },
+    { contract = "C-PRC-01/gemm.f32", matrix = "sgemv", implementations = candidates("precision/sgemv", columns_by_sgemv) },
     { contract = "C-EXC-01/dot.f32", matrix = "sdot", implementations = candidates("sdot", sdot) },
+    { contract = "C-PRC-01/dot.f32", matrix = "sdot", implementations = candidates("precision/sdot", rows_by_sdot) },
   },
 }
