@@ -129,7 +129,7 @@ local function library(found, says)
   local implementation = found.implementation
   if implementation.kind == "kernel" or not implementation.file then return nil end
   local path = core.realpath(loader.resolve(found.directory, implementation.file))
-  return path and { path = path, sha256 = core.sha256file(path), says = says }
+  return path and { path = path, sha256 = loader.file_digest(path), says = says }
 end
 
 -- A word for every sample, and the suite's explanation of what is not in order.
