@@ -140,6 +140,7 @@ static kc_status check_build(const kc_build *b, kc_text *err) {
     if (!b->params[i].format) return kc_fail(err, KC_EINVAL, "build: parameter %d has no format", i + 1);
   if (b->dialect == KC_DIALECT_CUDA || b->dialect == KC_DIALECT_OPENCL)
     return kc_fail(err, KC_EUNSUPPORTED, "%s: the cpu device takes the dialects kc, c and library", b->file);
+  if (b->map && b->dialect != KC_DIALECT_LIBRARY) return kc_fail(err, KC_EINVAL, "build: only a library's function is mapped");
   if (b->result && b->dialect == KC_DIALECT_KC) return kc_fail(err, KC_EINVAL, "build: a kernel of dialect kc returns nothing");
   return KC_OK;
 }
@@ -164,7 +165,8 @@ static kc_status build(kc_drv_kernel **out, kc_drv_device *d, const kc_build *b,
   if (status != KC_OK) return status;
   kc_drv_kernel *k = new_kernel(b);
   if (!k) return kc_fail(err, KC_ENOMEM, "no memory for a kernel");
-  status = b->dialect == KC_DIALECT_LIBRARY ? kc__library_open(&k->library, b, &text, err) : kc__cpu_build(k, d, b, &text, err);
+  status = b->dialect == KC_DIALECT_LIBRARY ? kc__library_open(&k->library, b, k->params, &text, err)
+                                            : kc__cpu_build(k, d, b, &text, err);
   if (log && !text.failed && text.n > 0)
     *log = text.s;
   else

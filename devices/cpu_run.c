@@ -318,17 +318,20 @@ static kc_status take_geometry(run *r, const kc_launch *l, kc_text *err) {
 
 static kc_status ready(run *r, const kc_launch *l, kc_text *err) {
   kc_status status = take_args(r, l, err);
-  if (status != KC_OK || r->k->dialect != KC_DIALECT_KC) return status;
+  if (status != KC_OK || (r->k->dialect != KC_DIALECT_KC && !r->k->library.map)) return status;
   status = take_geometry(r, l, err);
   if (status == KC_OK && r->k->fibers) status = kc__fibers_reserve(&r->d->fibers, r->items, err);
   if (status == KC_OK && r->k->fibers) status = reserve_arena(r->d, err);
   return status;
 }
 
-/* A host function is called once, whatever the grid: it has one work-item, so every schedule is the natural one. */
+/* A host function is called once, whatever the grid: it has one work-item, so every schedule is the natural one. A mapped one is
+ * called in order. */
 static void run_host_function(run *r) {
   uint64_t word = 0;
-  if (r->k->dialect == KC_DIALECT_LIBRARY) {
+  if (r->k->dialect == KC_DIALECT_LIBRARY && r->k->library.map) {
+    kc__library_map(&r->k->library, r->args, (size_t)r->state.ngrp[0] * (size_t)r->state.lsize[0]);
+  } else if (r->k->dialect == KC_DIALECT_LIBRARY) {
     kc__library_call(&r->k->library, r->values, &r->record->result);
   } else {
     r->k->call(r->args, &word);

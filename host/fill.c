@@ -230,6 +230,34 @@ static bool exhaustive_draw(const plan *p, uint64_t i, uint64_t word, uint64_t *
   return true;
 }
 
+/* ---- stratified --------------------------------------------------------------------------------------------------- */
+
+/* Exponents that the format has, counted from that of its subnormals; those outside are left out. */
+static kc_status stratified_prepare(plan *p, kc_text *err) {
+  const kc_format *f = p->f;
+  if (f->kind != KC_FLOAT) return kc_fail(err, KC_EINVAL, "stratified: expected a float format, got %s", f->name);
+  if (!is_integer(p->d->a) || !is_integer(p->d->b) || order(p->d->a) > order(p->d->b))
+    return kc_fail(err, KC_EINVAL, "stratified: expected integer exponents a <= b, got %g and %g", p->d->a, p->d->b);
+  int64_t lowest = f->frac_bits > 0 && f->has_zero ? f->emin - 1 : f->emin, low = (int64_t)p->d->a, high = (int64_t)p->d->b;
+  low = low < lowest ? lowest : low;
+  high = high > f->emax ? f->emax : high;
+  if (low > high)
+    return kc_fail(err, KC_EINVAL, "stratified: format %s has no exponents from %g to %g", f->name, p->d->a, p->d->b);
+  p->origin = low - lowest;
+  p->range = (u128)(high - low + 1);
+  return KC_OK;
+}
+
+/* The code's exponent field is given by the element, so that every exponent gets its share whatever the number of elements. */
+static bool stratified_draw(const plan *p, uint64_t i, uint64_t word, uint64_t *code) {
+  uint64_t strata = (uint64_t)p->range * (p->f->has_sign ? 2 : 1), stratum = i % strata;
+  uint64_t base = ((uint64_t)p->origin + stratum % (uint64_t)p->range) << p->f->frac_bits;
+  uint64_t room = kc__mask(p->f->frac_bits) + 1, left = p->f->max_code - base + 1; /* the last exponent may end early */
+  *code = base + kc__random_below(word, room < left ? room : left);
+  if (stratum >= (uint64_t)p->range && (*code || p->f->has_signed_zero)) *code |= kc__sign_bit(p->f);
+  return true;
+}
+
 /* ---- exceptional ------------------------------------------------------------------------------------------------ */
 
 /* The exceptional codes that the format has. */
@@ -281,6 +309,7 @@ static const struct {
     [KC_DIST_SUBNORMAL] = {subnormal_prepare, subnormal_draw},
     [KC_DIST_EXHAUSTIVE] = {exhaustive_prepare, exhaustive_draw},
     [KC_DIST_EXCEPTIONAL] = {exceptional_prepare, exceptional_draw},
+    [KC_DIST_STRATIFIED] = {stratified_prepare, stratified_draw},
 };
 
 kc_status kc_fill(const kc_format *f, void *out, size_t n, uint64_t first, uint64_t key, const kc_dist *d, kc_text *err) {

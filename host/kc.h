@@ -183,7 +183,8 @@ typedef enum kc_dist_kind {
   KC_DIST_FINITE_BITS, /* every finite code equally likely */
   KC_DIST_SUBNORMAL,   /* every subnormal code equally likely, both signs */
   KC_DIST_EXHAUSTIVE,  /* element i is code (a + i) modulo 2^bits: all codes of a 16-bit format in 65536 elements */
-  KC_DIST_EXCEPTIONAL  /* element i, with probability a, one of NaN +inf -inf +0 -0 smallest / largest finite; else untouched */
+  KC_DIST_EXCEPTIONAL, /* element i, with probability a, one of NaN +inf -inf +0 -0 smallest / largest finite; else untouched */
+  KC_DIST_STRATIFIED /* exponents a..b in turn, in each both signs, the significand at random; below the normal ones: subnormals */
 } kc_dist_kind;
 
 /** A distribution: kind and parameters as above. */

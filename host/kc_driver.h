@@ -28,7 +28,7 @@ typedef enum kc_dialect {
   KC_DIALECT_C,  /* a host function in C, called once per launch */
   KC_DIALECT_CUDA,
   KC_DIALECT_OPENCL,
-  KC_DIALECT_LIBRARY /* source is the full path of a shared library, entry a symbol called once per launch */
+  KC_DIALECT_LIBRARY /* source is the full path of a shared library, entry a symbol called once per launch, or per element */
 } kc_dialect;
 
 /** Build options; every field is explicit. */
@@ -55,6 +55,9 @@ typedef struct kc_build {
   const kc_param *params;
   int param_count;
   const kc_format *result; /* C and LIBRARY: format of the returned scalar, NULL for void */
+  /* LIBRARY: a function of numbers, called for each element: a launch of n work-items along the first dimension calls it n times,
+   * a buffer parameter passes its element by value, and the last parameter is the buffer of the results. */
+  bool map;
   kc_build_options options;
   const char *cache_dir; /* NULL: no cache of compiled kernels */
 } kc_build;

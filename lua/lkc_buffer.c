@@ -343,10 +343,10 @@ static int lkc_buffer_digest(lua_State *L) {
 }
 
 static const char *const distributions[] = {
-    [KC_DIST_CONSTANT] = "constant",       [KC_DIST_UNIFORM] = "uniform",     [KC_DIST_NORMAL] = "normal",
-    [KC_DIST_LOG_UNIFORM] = "log_uniform", [KC_DIST_INTEGERS] = "integers",   [KC_DIST_BITS] = "bits",
-    [KC_DIST_FINITE_BITS] = "finite_bits", [KC_DIST_SUBNORMAL] = "subnormal", [KC_DIST_EXHAUSTIVE] = "exhaustive",
-    [KC_DIST_EXCEPTIONAL] = "exceptional", [KC_DIST_EXCEPTIONAL + 1] = NULL};
+    [KC_DIST_CONSTANT] = "constant",       [KC_DIST_UNIFORM] = "uniform",       [KC_DIST_NORMAL] = "normal",
+    [KC_DIST_LOG_UNIFORM] = "log_uniform", [KC_DIST_INTEGERS] = "integers",     [KC_DIST_BITS] = "bits",
+    [KC_DIST_FINITE_BITS] = "finite_bits", [KC_DIST_SUBNORMAL] = "subnormal",   [KC_DIST_EXHAUSTIVE] = "exhaustive",
+    [KC_DIST_EXCEPTIONAL] = "exceptional", [KC_DIST_STRATIFIED] = "stratified", [KC_DIST_STRATIFIED + 1] = NULL};
 
 static kc_dist check_distribution(lua_State *L, int arg) {
   luaL_checktype(L, arg, LUA_TTABLE);
@@ -364,7 +364,8 @@ static kc_dist check_distribution(lua_State *L, int arg) {
 
 /*--- Fills the buffer: element i is a function of (key, first + i - 1, distribution, format) alone. Distribution: {kind=, a=, b=, c=}
 --- with kind constant (a), uniform (a <= x < b), normal (a = 0, standard deviation b, a power of two), log_uniform (2^a <= |x| < 2^b,
---- c = 1: positive), integers (a..b), bits, finite_bits, subnormal, exhaustive (codes from a on), exceptional (probability a).
+--- c = 1: positive), integers (a..b), bits, finite_bits, subnormal, exhaustive (codes from a on), exceptional (probability a),
+--- stratified (exponents a..b in turn).
 ---@param self userdata
 ---@param key integer
 ---@param distribution table

@@ -258,6 +258,7 @@ static kc_build build_of(lua_State *L, int options, const lkc_kernel *kernel) {
                 .params = kernel->params,
                 .param_count = kernel->param_count,
                 .result = result ? format_of(L, result, "result", 1) : NULL,
+                .map = lkc_fieldboolean(L, options, "map", false),
                 .options = {.contract = lkc_fieldboolean(L, options, "contract", false),
                             .flush = lkc_fieldboolean(L, options, "flush", false),
                             .fast_math = lkc_fieldboolean(L, options, "fast_math", false),
@@ -281,8 +282,9 @@ static void link_kernel(lkc_kernel *kernel) {
 
 /*--- Builds a kernel.
 --- @param options table {dialect="kc"|"c"|"cuda"|"opencl"|"library", source=text or path of a library, file=name for messages,
----   entry=, params={{name=, format=, buffer=boolean}, ...}, result=format|nil, contract=false, flush=false, fast_math=false,
----   defines="NAME=VALUE ...", cache=directory|nil}
+---   entry=, params={{name=, format=, buffer=boolean}, ...}, result=format|nil, map=false (a library's function of numbers, called for
+---   each work-item along the first dimension: buffers give their elements, the last one takes the results), contract=false,
+---   flush=false, fast_math=false, defines="NAME=VALUE ...", cache=directory|nil}
 --- @return userdata|nil kernel, string|nil log or message, string|nil code, string|nil log
 function device.kernel(self, options) end */
 static int device_kernel(lua_State *L) {

@@ -124,7 +124,7 @@ end
 ---@return table record {ok=, states=, reasons=, contract=, digest=, device=, seed=}
 function M.run(loaded, options)
   local contract = loaded.contract
-  local samples, complete = protocol.samples(contract, options.seed)
+  local samples, complete = protocol.calibrating(contract, options.seed)
   local probes = protocol.probes(contract, options.seed)
   local record = { version = M.RECORD_VERSION, contract = contract.id, digest = loaded.digest, device = options.device,
                    seed = options.seed, states = json.list {}, reasons = json.list {} }

@@ -33,6 +33,22 @@ local function params(contract, implementation)
   return list
 end
 
+-- A mapped function takes an element of each input and gives one of the last argument, the output.
+local function mapped(contract, implementation, list)
+  local output = find(contract.scope.outputs, implementation.args[#implementation.args])
+  if not output then
+    return ("%s: 'map' needs an output as last argument, got '%s'"):format(implementation.name,
+      tostring(implementation.args[#implementation.args]))
+  end
+  for i = 1, #list - 1 do
+    local input = find(contract.scope.inputs, list[i].name)
+    if input and table.concat(input.dims, ",") ~= table.concat(output.dims, ",") then
+      return ("%s: 'map' needs inputs of the output's shape: '%s' is [%s], '%s' is [%s]"):format(implementation.name, input.name,
+        table.concat(input.dims, ","), output.name, table.concat(output.dims, ","))
+    end
+  end
+end
+
 local function build_of(contract, implementation, directory)
   local list, message = params(contract, implementation)
   if not list then return nil, message end
@@ -40,7 +56,9 @@ local function build_of(contract, implementation, directory)
   if implementation.kind == "library" then
     local file = require("kc.loader").resolve(directory, implementation.file)
     build.dialect, build.source, build.file = "library", core.realpath(file) or file, file
-    build.result = implementation.result
+    build.result, build.map = implementation.result, implementation.map
+    local wrong = build.map and mapped(contract, implementation, list)
+    if wrong then return nil, wrong end
     return build
   end
   local path = require("kc.loader").resolve(directory, implementation.file)
@@ -96,7 +114,11 @@ function Candidate:prepare(timeout)
 end
 
 -- Work-groups along each dimension; 0 where there is nothing to do.
-local function groups(implementation, sizes)
+local function groups(implementation, sizes, outputs)
+  if implementation.map then
+    local elements = #find(outputs, implementation.args[#implementation.args]).buffer
+    return { elements }, elements
+  end
   local grid, total = {}, 1
   for d, extent in ipairs(implementation.grid or { 1 }) do
     local n = type(extent) == "string" and sizes[extent] or extent
@@ -163,7 +185,7 @@ function Candidate:launch(ids, inputs, outputs, sizes, options)
   for i, name in ipairs(implementation.args) do
     args[i] = ids[name] and { buffer = ids[name] } or { value = sizes[name] }
   end
-  local grid, total = groups(implementation, sizes)
+  local grid, total = groups(implementation, sizes, outputs)
   if total == 0 then return { seconds = 0.0, empty = true } end
   return self.client:launch(self.kernel, args, { grid = grid, group = implementation.group or { 1 }, schedule = options.schedule },
     options.timeout)

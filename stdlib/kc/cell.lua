@@ -92,7 +92,8 @@ function M.judge(candidate, samples, complete, options)
   local contract = candidate.contract
   local m, worst, deciding = measurement.new(), verdict.new("held"), nil
   local limit = contract.protocol.limit
-  local deadline = options.timeout and core.clock() + options.timeout
+  -- A thorough cell takes hours: the time-out is then that of one sample.
+  local deadline = options.timeout and not options.thorough and core.clock() + options.timeout
   for i, spec in ipairs(samples) do
     local started = core.clock()
     local left = deadline and deadline - started or math.huge
@@ -100,7 +101,7 @@ function M.judge(candidate, samples, complete, options)
       worst = verdict.worse(worst, verdict.new("unknown", ("time-out: not finished within %g s"):format(options.timeout)))
       break
     end
-    local timeout = math.min(limit or math.huge, left)
+    local timeout = math.min(limit or math.huge, left, options.timeout or math.huge)
     local record = runs(candidate, spec, { seed = options.seed, cache = options.cache, keep = options.keep, limit = options.limit,
                                            schedule = schedule_of(candidate, spec), timeout = timeout < math.huge and timeout or nil })
     m:add(record)
@@ -135,7 +136,7 @@ end
 function M.run(loaded, implementation, options)
   local candidate = candidates.new(loaded, implementation, { device = options.device, verbose = options.verbose,
                                                             directory = options.directory, path = options.path })
-  local samples, complete = protocol.samples(loaded.contract, options.seed)
+  local samples, complete = protocol.samples(loaded.contract, options.seed, options.thorough or options.sample ~= nil)
   if options.sample then
     samples = { samples[options.sample] }
     if not samples[1] then error(("the protocol has no sample %d"):format(options.sample), 0) end

@@ -60,6 +60,7 @@ local options = {
   { "bits", nil, nil, "diff: every bit counts, those of NaNs too" },
   { "clause", text, "NAME", "explain this clause only" },
   { "color", one_of("auto", "always", "never"), "WHEN", "auto (default), always or never" },
+  { "thorough", nil, nil, "also what contracts keep for a thorough run; --timeout is then for one sample" },
   { "list", nil, nil, "show what would run" },
   { "force", nil, nil, "replay although the contract has changed" },
   { "quiet", nil, nil, "only what is not held" },
@@ -187,7 +188,7 @@ local function defaults(o, command)
   o.devices = distinct(o.devices or { "cpu" })
   o.seed = o.seed or 0
   o.jobs = o.jobs or core.cpus()
-  o.timeout = o.timeout or 60.0
+  o.patience, o.timeout = o.timeout, o.timeout or 60.0 -- what was asked for, and what holds otherwise
   o.progress = not o.quiet and core.isatty(2)
   local wrong = formats(o, command)
   if wrong then return wrong end

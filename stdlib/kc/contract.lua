@@ -174,8 +174,11 @@ end
 
 function checks.protocol(c, report)
   local v = c.protocol
-  only(report, v, { "inputs", "judged", "samples", "budget", "vacuous", "statistic", "pass", "repeats", "limit", "redraws" })
+  only(report, v, { "inputs", "judged", "samples", "budget", "vacuous", "statistic", "pass", "repeats", "limit", "redraws",
+                    "further", "thorough" })
   expect(report, is_list_of(v.inputs, sample.is), "inputs", "a list of samples", v.inputs)
+  expect(report, v.further == nil or is_list_of(v.further, sample.is), "further", "a list of samples", v.further)
+  expect(report, v.thorough == nil or type(v.thorough) == "function", "thorough", "a function that gives a list of samples", v.thorough)
   expect(report, v.judged == "element" or v.judged == "tensor", "judged", "\"element\" or \"tensor\"", v.judged)
   expect(report, is_count(v.samples), "samples", "an integer >= 1", v.samples)
   expect(report, is_budget(v.budget), "budget", "a number of work units >= 1", v.budget)

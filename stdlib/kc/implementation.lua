@@ -44,7 +44,7 @@ local schema = {
              group = { "group", true }, grid = { "grid", true }, contraction = { "boolean" }, denormals = { "denormals" },
              fast_math = { "boolean" }, defines = { "string" } },
   library = { name = { "string" }, file = { "files", true }, entry = { "string", true }, args = { "names", true },
-              result = { "string" }, optional = { "boolean" } },
+              result = { "string" }, map = { "boolean" }, optional = { "boolean" } },
   lua = { name = { "string", true }, run = { "function", true }, kernels = { "names" }, file = { "files" }, optional = { "boolean" } },
 }
 
@@ -79,9 +79,10 @@ function M.kernel(options)
   return out
 end
 
---- A function in a shared library, called once: arguments are tensors (pointers) and dimensions (32-bit integers).
---- Of several files the first that exists is meant; without any, an `optional` library is skipped.
----@param options table {file=path or list of paths, entry=symbol, args={names}, result=format|nil, optional=false, name=}
+--- A function in a shared library, called once: arguments are tensors (pointers) and dimensions (32-bit integers). With `map` it is a
+--- function of numbers, called for each element: the last name of `args` is the output that takes the results. Of several files
+--- the first that exists is meant; without any, an `optional` library is skipped.
+---@param options table {file=path or list of paths, entry=symbol, args={names}, result=format|nil, map=false, optional=false, name=}
 ---@return table implementation
 function M.library(options)
   local out = build("library", "kc.library", options)

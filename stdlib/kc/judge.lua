@@ -22,7 +22,15 @@ Judge.__index = Judge
 function Judge:load(path)
   local entry = self.loaded[path]
   if entry then return entry end
-  local loaded, message = limit.call(self.limit, ("%s: loading"):format(path), loader.file, path)
+  local loaded, message
+  local file, id = loader.split(path)
+  if file and not core.stat(path) then
+    local suite = self:load(file)
+    loaded = suite.suite and loader.member(suite, id)
+    message = ("%s has no contract called '%s'"):format(file, id)
+  else
+    loaded, message = limit.call(self.limit, ("%s: loading"):format(path), loader.file, path)
+  end
   if not loaded then error({ code = "contract", message = message }, 0) end
   self.loaded[path] = loaded
   return loaded
@@ -37,6 +45,7 @@ function Judge:find(path, name)
         if implementation.name == name then
           local loaded = self:load(plan.contract_of(file, item, paths.contract_roots()))
           return { loaded = loaded, implementation = implementation, role = "candidate", directory = file.directory, item = item,
+                   path = file.path,
                    digest = plan.digest(file, loaded, implementation) }
         end
       end
@@ -45,19 +54,40 @@ function Judge:find(path, name)
     for _, entry in ipairs(file.contract:implementations()) do
       if entry.implementation.name == name then
         return { loaded = file, implementation = entry.implementation, role = entry.role, directory = file.directory,
-                 digest = file.digest }
+                 path = file.path, digest = file.digest }
       end
     end
   end
   error({ code = "contract", message = ("%s has no implementation called '%s'"):format(path, name) }, 0)
 end
 
--- Inputs and enclosures are kept for one contract at a time.
+-- What a drawn input and its enclosure depend on besides the sample's name. Functions and oracles count as the same when they are
+-- one value, as in contracts that one suite makes of common parts.
+local function parts_of(contract)
+  local parts = { contract.precondition }
+  for _, list in ipairs { contract.scope.inputs, contract.scope.outputs } do
+    for _, tensor in ipairs(list) do
+      parts[#parts + 1] = ("%s: %s[%s]"):format(tensor.name, tensor.format, table.concat(tensor.dims, ","))
+    end
+  end
+  for _, output in ipairs(contract.scope.outputs) do parts[#parts + 1] = contract.oracle[output.name] end
+  return parts
+end
+
+local function same(a, b)
+  if #a ~= #b then return false end
+  for i = 1, #a do if not rawequal(a[i], b[i]) then return false end end
+  return true
+end
+
+-- Inputs and enclosures are kept for one contract at a time, and for those that follow with the same ones.
 function Judge:cache_for(loaded)
-  if self.cached_for ~= loaded.digest then
-    self.cached_for, self.cache = loaded.digest, measure.cache()
+  local parts = parts_of(loaded.contract)
+  if self.cached_for ~= loaded.digest and not (self.cached_parts and same(parts, self.cached_parts)) then
+    self.cache = measure.cache()
     collectgarbage()
   end
+  self.cached_for, self.cached_parts = loaded.digest, parts
   return self.cache
 end
 
@@ -154,11 +184,11 @@ function commands.cell(self, request)
   end
   local started = core.clock()
   local result = cell.run(found.loaded, found.implementation, { device = request.device, seed = request.seed,
-    directory = found.directory, path = request.path, timeout = request.timeout, sample = request.sample,
+    directory = found.directory, path = found.path, timeout = request.timeout, sample = request.sample, thorough = request.thorough,
     cache = self:cache_for(found.loaded), verbose = self.verbose, progress = self.progress, limit = self.limit })
   local m, contract = result.measurement, found.loaded.contract
   if request.sample then -- a replay: `run` calibrates before it comes here
-    local record = commands.calibrate(self, { path = found.loaded.path, device = request.device, seed = request.seed,
+    local record = commands.calibrate(self, { path = found.loaded.reference, device = request.device, seed = request.seed,
                                               timeout = request.timeout, cached = true }).record
     if not record.ok then result.verdict = verdict.new("mistrusted", "not calibrated: " .. record.reasons[1]) end
   end
@@ -167,9 +197,10 @@ function commands.cell(self, request)
   return { result = {
     contract = contract.id, version = contract.identifier.version, path = request.path, digest = found.digest,
     implementation = found.implementation.name, role = found.role, device = request.device, fingerprint = result.fingerprint,
-    seed = request.seed, verdict = result.verdict, judged = m.judged, vacuous = m.vacuous, zeros = m.zeros, exact = m.exact,
-    redraws = m.redraws, worst = m.worst, samples = m.samples, tolerance = contract.tolerance:record(),
-    library = library(found, result.says), matrix = found.item and found.item.matrix, explained = explanations,
+    seed = request.seed, thorough = request.thorough, verdict = result.verdict, judged = m.judged, vacuous = m.vacuous,
+    zeros = m.zeros, exact = m.exact, redraws = m.redraws, worst = m.worst, samples = m.samples,
+    tolerance = contract.tolerance:record(), library = library(found, result.says), matrix = found.item and found.item.matrix,
+    row = found.item and found.item.row, column = found.item and found.item.column, explained = explanations,
     seconds = core.clock() - started,
     replay = result.deciding and replay.token(request, found.digest, m, result.deciding) or nil } }
 end
@@ -178,6 +209,7 @@ end
 ---@param request table {cmd=, ...}
 ---@return table reply
 function Judge:answer(request)
+  request.timeout = tonumber(request.timeout) -- floats travel as text
   local ok, reply = xpcall(commands[request.cmd], function(e)
     if type(e) == "table" and e.code then return e end
     return { code = "host", message = tostring(e), trace = debug.traceback(nil, 2) }

@@ -161,8 +161,34 @@ function M.file(path)
   if not loaded then return nil, message end
   local value, directory = loaded.value, path:match("^(.*)/[^/]*$") or "."
   if value.kc_type == "suite" then return { suite = value, path = path, directory = directory, text = loaded.text } end
-  return { contract = value, path = path, directory = directory, digest = M.digest(loaded.text, value:implementations(), directory) }
+  return { contract = value, path = path, reference = path,
+           directory = directory, digest = M.digest(loaded.text, value:implementations(), directory) }
 end
+
+--- A contract that stands in a suite itself, as if it were a file of its own: called SUITE#ID, told apart by the suite's whole text.
+---@param suite table what loader.file returned
+---@param id string
+---@return table|nil loaded {contract=, path=, directory=, digest=, reference=}
+function M.member(suite, id)
+  for _, item in ipairs(suite.suite.judge) do
+    local contract = item.contract
+    if type(contract) == "table" and contract.id == id then
+      return { contract = contract, path = suite.path, directory = suite.directory, reference = M.reference(suite.path, id),
+               digest = M.digest(id .. "\n" .. suite.text, contract:implementations(), suite.directory) }
+    end
+  end
+end
+
+--- What a contract in a suite is called.
+---@param path string
+---@param id string
+---@return string reference
+function M.reference(path, id) return path .. "#" .. id end
+
+--- Takes the name of a contract in a suite apart.
+---@param reference string
+---@return string|nil path, string|nil id
+function M.split(reference) return reference:match("^(.+)#(C%-%u%u%u%-%d%d/[%w_.%-]+)$") end
 
 --- Every implementation that a contract or suite file holds.
 ---@param file table what loader.file returned
@@ -172,6 +198,8 @@ function M.implementations(file)
   local list = {}
   for _, item in ipairs(file.suite.judge) do
     for _, implementation in ipairs(item.implementations) do list[#list + 1] = { role = "candidate", implementation = implementation } end
+    local contract = type(item.contract) == "table" and item.contract
+    if contract then table.move(contract:implementations(), 1, #contract:implementations(), #list + 1, list) end
   end
   return list
 end

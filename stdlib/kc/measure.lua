@@ -145,14 +145,19 @@ local function round_up(x)
 end
 M.round_up = round_up
 
+local function float(x) return math.type(x) == "integer" and x + 0.0 or x end
+
+local function place(output, element)
+  return { output = output.name, element = element, got = float(output.buffer[element]),
+           code = ("0x%x"):format(output.buffer:code(element)) }
+end
+
 local function worst_of(record, d, output)
   local ratio = round_up(d.worst_ratio_hi or 0.0)
   if d.worst and ratio >= (record.worst or 0.0) then
-    local got = output.buffer[d.worst]
-    record.worst = ratio
-    record.worst_at = { output = output.name, element = d.worst, got = math.type(got) == "integer" and got + 0.0 or got,
-                        code = ("0x%x"):format(output.buffer:code(d.worst)), lo = d.worst_lo, hi = d.worst_hi,
-                        error = d.worst_error, allowed = d.worst_allowed }
+    record.worst, record.worst_at = ratio, place(output, d.worst)
+    record.worst_at.lo, record.worst_at.hi = d.worst_lo, d.worst_hi
+    record.worst_at.error, record.worst_at.allowed = d.worst_error, d.worst_allowed
   end
 end
 
@@ -171,7 +176,10 @@ local function summarise(record, answer, outputs)
     record.scaled = math.max(record.scaled or 0.0, round_up(d.worst_scaled))
     record.confusion = d.confusion
     for _, output in ipairs(outputs) do
-      if c.data.output == output.buffer then worst_of(record, d, output) end
+      if c.data.output == output.buffer then
+        worst_of(record, d, output)
+        if d.first_class_no and not record.class_at then record.class_at = place(output, d.first_class_no) end
+      end
     end
   end)
 end
@@ -209,12 +217,30 @@ local function bound(candidate, x, ready, spec, options)
     outputs = contract.scope.outputs, shapes = shapes, sizes = spec.sizes, peer_error = peer_errors(candidate, ready, spec, options) }
 end
 
+-- The arguments of an elementwise function at one element: inputs of another size are left out.
+local function arguments(inputs, output, element)
+  local list = {}
+  for _, input in ipairs(inputs) do
+    if #input.buffer == #output then
+      list[#list + 1] = { name = input.name, value = float(input.buffer[element]),
+                          code = ("0x%x"):format(input.buffer:code(element)) }
+    end
+  end
+  return list
+end
+
 local function judge(contract, record, x, y, ready, limit_seconds, outputs)
   local where = contract.path .. ": postcondition"
   local answer = check.clause(limit.call(limit_seconds, where, contract.postcondition, x, y, ready.references, ready.tolerance), where)
   local judged = {}
   for i, output in ipairs(outputs) do judged[i] = { name = output.name, buffer = y[output.name] } end
   summarise(record, answer, judged)
+  local worst, class = record.worst_at, record.class_at
+  if worst then worst.inputs = arguments(ready.inputs, y[worst.output], worst.element) end
+  if class then
+    class.inputs = arguments(ready.inputs, y[class.output], class.element)
+    class.lo, class.hi = ready.references[class.output]:at(class.element)
+  end
   record.answer, record.text = answer.answer, answer.text
   if record.evidence then
     record.answer, record.text = "no", record.evidence.text
@@ -237,7 +263,9 @@ local function run(candidate, spec, options, record, ready, outputs)
   -- The reference is made after the candidate has run, and in another process: there is nothing stale to find.
   local x = by_name(ready.inputs)
   ready.references = ready.references or references(contract, x, spec.sizes)
-  ready.tolerance = ready.tolerance or bound(candidate, x, ready, spec, options)
+  if ready.bound_for ~= contract.tolerance then -- inputs and references may be another contract's too
+    ready.bound_for, ready.tolerance = contract.tolerance, bound(candidate, x, ready, spec, options)
+  end
   judge(contract, record, x, y, ready, options.limit, outputs)
   if options.keep then
     record.outputs, record.inputs = y, x

@@ -81,7 +81,9 @@ end
 -- An argument names a directory, a file, or a contract by id, class or name in the contract roots.
 local function files_of(target, roots, found)
   local stat = core.stat(target)
-  if not stat then
+  if not stat and core.stat(loader.split(target) or "") then -- a contract that stands in a suite
+    found[#found + 1] = target
+  elseif not stat then
     for _, path in ipairs(M.by_id(target, roots)) do found[#found + 1] = path end
   elseif stat.type == "directory" then
     local before = #found
@@ -111,6 +113,13 @@ local function chosen(entry, request)
   return entry.role == "good" or entry.role == "candidate"
 end
 
+-- Contracts with equal inputs and oracles may share enclosures, when one judge takes them one after another.
+local function affinity(contract)
+  local parts = {}
+  for _, output in ipairs(contract.scope.outputs) do parts[#parts + 1] = tostring(contract.oracle[output.name]) end
+  return table.concat(parts, " ")
+end
+
 local function describe(loaded, path, digest_of, entries, request, directory)
   local c = loaded.contract
   if not M.matches(c.id, request.filter) then return nil end
@@ -120,13 +129,15 @@ local function describe(loaded, path, digest_of, entries, request, directory)
     for _, device in ipairs(request.devices) do
       if chosen(entry, request) then
         cells[#cells + 1] = { path = path, contract = c.id, digest = digest_of(entry), implementation = entry.implementation.name,
-                              role = entry.role, device = device, matrix = entry.matrix,
+                              role = entry.role, device = device, matrix = entry.matrix, row = entry.row, column = entry.column,
+                              timeout = entry.timeout,
                               absent = implementations.absent(entry.implementation, directory) }
       end
     end
   end
-  return { contract = { id = c.id, version = c.identifier.version, path = loaded.path, digest = loaded.digest,
-                        operation = c.scope.operation, tolerance = tostring(c.tolerance), implementations = states },
+  return { contract = { id = c.id, version = c.identifier.version, path = loaded.reference, digest = loaded.digest,
+                        affinity = affinity(c), operation = c.scope.operation, tolerance = tostring(c.tolerance),
+                        implementations = states },
            cells = cells }
 end
 
@@ -135,8 +146,8 @@ end
 ---@param request table {devices=, filter=glob|nil, impl=glob|nil}
 ---@return table plans one {contract=, cells=}, or none when the filter excludes it
 function M.contract(loaded, request)
-  return { describe(loaded, loaded.path, function() return loaded.digest end, loaded.contract:implementations(), request,
-    loaded.directory) }
+  return { describe(loaded, loaded.reference, function() return loaded.digest end, loaded.contract:implementations(),
+    request, loaded.directory) }
 end
 
 --- A suite's entries planned, each with its contract.
@@ -149,7 +160,8 @@ function M.suite(suite, load, request)
   for _, item in ipairs(suite.suite.judge) do
     local entries = {}
     for i, implementation in ipairs(item.implementations) do
-      entries[i] = { role = "candidate", implementation = implementation, matrix = item.matrix }
+      entries[i] = { role = "candidate", implementation = implementation, matrix = item.matrix, row = item.row, column = item.column,
+                     timeout = suite.suite.timeout }
     end
     local loaded = load(M.contract_of(suite, item, request.roots))
     plans[#plans + 1] = describe(loaded, suite.path, function(entry) return M.digest(suite, loaded, entry.implementation) end, entries,
@@ -158,8 +170,9 @@ function M.suite(suite, load, request)
   return plans
 end
 
---- The file of the contract that a suite's entry names.
+--- The file of the contract that a suite's entry names, or how one that it holds is called.
 function M.contract_of(suite, item, roots)
+  if type(item.contract) == "table" then return loader.reference(suite.path, item.contract.id) end
   for _, path in ipairs { item.contract, suite.directory .. "/" .. item.contract } do
     local stat = core.stat(path)
     if stat and stat.type == "file" then return path end

@@ -2,6 +2,7 @@
 -- From a protocol to the list of samples: which generator, which draw, which sizes. Pure data; no buffer is touched here.
 local core = require "kc.core"
 local json = require "kc.json"
+local sample = require "kc.sample"
 local scope = require "kc.scope"
 local M = {}
 
@@ -55,38 +56,63 @@ local function draws(contract, generator, g, seed, budget, add)
   return true
 end
 
-local function plan(contract, generators, seed)
-  local samples, complete = {}, true
-  local budget = contract.protocol.budget / #generators
+local function plan(contract, generators, seed, samples, whole_budget)
+  local complete = true
+  local budget = whole_budget / #generators
   for g = 1, #generators do
-    local reached = draws(contract, generators[g], g, seed, budget, function(sample)
-      sample.index = #samples + 1
-      sample.sample = generators[g]
-      samples[#samples + 1] = sample
+    local reached = draws(contract, generators[g], g, seed, budget, function(spec)
+      spec.index = #samples + 1
+      spec.sample = generators[g]
+      samples[#samples + 1] = spec
     end)
     complete = complete and reached
   end
   return samples, complete
 end
 
---- The samples of a contract's protocol under a seed.
+-- What only a thorough run takes may be a long list, so a function makes it when it is needed.
+local function thorough_inputs(contract)
+  local list = contract.protocol.thorough()
+  for i = 1, type(list) == "table" and #list or 0 do
+    if not sample.is(list[i]) then error(("%s: protocol.thorough: item %d is not a sample"):format(contract.path, i), 0) end
+  end
+  if type(list) ~= "table" or #list == 0 then error(contract.path .. ": protocol.thorough: expected a list of samples", 0) end
+  return list
+end
+
+--- The samples that calibrate a contract under a seed.
 ---@param contract table
 ---@param seed integer
 ---@return table samples list of {index, generator, draw, sizes, units, label, sample}
 ---@return boolean complete false when the budget ends before the stated number of samples
-function M.samples(contract, seed) return plan(contract, contract.protocol.inputs, seed) end
+function M.calibrating(contract, seed) return plan(contract, contract.protocol.inputs, seed, {}, contract.protocol.budget) end
+
+--- The samples that judge: those that calibrate, `protocol.further`, and when `thorough` those of `protocol.thorough`.
+---@param contract table
+---@param seed integer
+---@param thorough boolean|nil
+---@return table samples
+---@return boolean complete
+function M.samples(contract, seed, thorough)
+  local samples, complete = M.calibrating(contract, seed)
+  if contract.protocol.further then plan(contract, contract.protocol.further, seed, samples, math.huge) end
+  if thorough and contract.protocol.thorough then plan(contract, thorough_inputs(contract), seed, samples, math.huge) end
+  return samples, complete
+end
 
 --- The samples of the vacuity gate: the contract's probes.
-function M.probes(contract, seed) return plan(contract, contract.calibration.probes, seed) end
+function M.probes(contract, seed) return plan(contract, contract.calibration.probes, seed, {}, contract.protocol.budget) end
 
 --- The samples of the stored functional test.
-function M.functional(contract, seed) return plan(contract, contract.calibration.functional.inputs, seed) end
+function M.functional(contract, seed)
+  return plan(contract, contract.calibration.functional.inputs, seed, {}, contract.protocol.budget)
+end
 
 --- Name of a sample: part of every element's key.
----@param sample table
+---@param spec table
 ---@param seed integer
 ---@param redraw integer
 ---@return string name
-function M.name(sample, seed, redraw) return json.encode { tostring(seed), sample.label, sample.draw, redraw } end
+function M.name(spec, seed, redraw) return json.encode { tostring(seed), spec.label, spec.draw, redraw } end
 
 return M

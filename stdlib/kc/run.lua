@@ -85,7 +85,8 @@ end
 
 local function bare(cell, seed, v)
   return { contract = cell.contract, path = cell.path, digest = cell.digest, implementation = cell.implementation, role = cell.role,
-           device = cell.device, seed = seed, verdict = v, matrix = cell.matrix }
+           device = cell.device, seed = seed, thorough = cell.thorough, verdict = v, matrix = cell.matrix, row = cell.row,
+           column = cell.column }
 end
 
 -- What a judge's failure means for the cell.
@@ -101,9 +102,9 @@ end
 function Run:cell_task(cell, slot)
   local o = self.options
   return { request = { cmd = "cell", path = cell.path, digest = cell.digest, implementation = cell.implementation,
-                       device = cell.device, seed = o.seed, timeout = o.timeout }, done = function(reply)
-    self:settle(slot, reply.result or self:failed(cell, reply))
-  end }
+                       device = cell.device, seed = o.seed, timeout = o.patience or cell.timeout or o.timeout,
+                       thorough = o.thorough },
+           affinity = cell.affinity, done = function(reply) self:settle(slot, reply.result or self:failed(cell, reply)) end }
 end
 
 local function unusable(record)
@@ -143,7 +144,8 @@ end
 function Run:calibration_task(group)
   local o = self.options
   return { request = { cmd = "calibrate", path = group.path, device = group.device, seed = o.seed, timeout = o.timeout,
-                       cached = o.command ~= "calibrate" }, done = function(reply) self:calibrated(group, reply) end }
+                       cached = o.command ~= "calibrate" },
+           affinity = group.affinity, done = function(reply) self:calibrated(group, reply) end }
 end
 
 function Run:add_slot()
@@ -158,12 +160,13 @@ function Run:prepare(plans)
   self.queue = {}
   for _, plan in ipairs(plans) do
     for _, device in ipairs(self.options.devices) do
-      local group = { path = plan.contract.path, device = device, items = {}, slot = self:add_slot() }
+      local affinity = ("%s %s"):format(device, plan.contract.affinity)
+      local group = { path = plan.contract.path, device = device, affinity = affinity, items = {}, slot = self:add_slot() }
       for _, cell in ipairs(self.options.command == "calibrate" and {} or plan.cells) do
         if cell.device == device then
           local slot = self:add_slot()
           self.total = self.total + 1
-          cell.seed = self.options.seed
+          cell.seed, cell.affinity, cell.thorough = self.options.seed, affinity, self.options.thorough
           local known = self.trace and self.trace.done[trace.key(cell)]
           slot.resumed = known ~= nil
           if known then

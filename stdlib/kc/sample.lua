@@ -99,6 +99,28 @@ function M.subnormal() return dist("subnormal", "subnormal()") end
 ---@return table sample
 function M.exhaustive(first) return dist("exhaustive", ("exhaustive(%d)"):format(first or 0), (first or 0) + 0.0) end
 
+--- Exponents lo..hi in turn, in each both signs, the significand at random: every exponent gets the same share. Subnormals count as
+--- one exponent below the normal ones. All exponents of the format when omitted.
+---@param lo integer|nil
+---@param hi integer|nil
+---@return table sample
+function M.stratified(lo, hi)
+  if lo == nil and hi == nil then return dist("stratified", "stratified()", -2000.0, 2000.0) end
+  return dist("stratified", ("stratified(%s,%s)"):format(digits(number("stratified", lo)), digits(number("stratified", hi))), lo + 0.0,
+    hi + 0.0)
+end
+
+--- Every number of the format that is at most `radius` steps from one of the points, in order, repeated over the tensor. A point is
+--- rounded into the format first; 0 stands for both zeros.
+---@param points table numbers
+---@param radius integer
+---@return table sample
+function M.around(points, radius)
+  if math.type(radius) ~= "integer" or radius < 0 then error("sample.around: expected a number of steps, got " .. words.show(radius), 2) end
+  local base = M.values(points)
+  return new("around", ("around(%s,%d)"):format(base.label, radius), { points = base.values, radius = radius })
+end
+
 --- `base` with exceptional values (NaN, both infinities, both zeros, smallest and largest finite) sprinkled in.
 ---@param share number probability of an exceptional element
 ---@param base table sample
@@ -188,6 +210,17 @@ function M.named(label, base)
   return new(base.kind, label, fields)
 end
 
+--- `base` with finite numbers beyond lo..hi replaced by the nearer end; infinities and NaN stay.
+---@param lo number
+---@param hi number
+---@param base table sample
+---@return table sample
+function M.within(lo, hi, base)
+  if number("within", lo) > number("within", hi) then error("sample.within: expected lo <= hi", 2) end
+  if not M.is(base) then error("sample.within: expected two bounds and a sample", 2) end
+  return new("within", ("within(%s,%s,%s)"):format(digits(lo), digits(hi), base.label), { lo = lo, hi = hi, base = base })
+end
+
 --- True for a value made by this module.
 function M.is(value) return type(value) == "table" and rawget(value, "label") ~= nil and rawget(value, "kind") ~= nil end
 
@@ -197,7 +230,36 @@ local fillers = {}
 
 local function fill(sample, buffer, context) return fillers[sample.kind](sample, buffer, context) end
 
-function fillers.dist(sample, buffer, c) buffer:fill(key_of(c.seed, c.name, c.shape, sample.label), sample.dist) end
+function fillers.dist(sample, buffer, c)
+  local _, message = buffer:fill(key_of(c.seed, c.name, c.shape, sample.label), sample.dist)
+  if message then error(("sample %s, input '%s': %s"):format(sample.label, c.name, message), 0) end
+end
+
+local function codes_around(sample, format)
+  local codes, seen = {}, {}
+  local function add(code)
+    if not seen[code] then codes[#codes + 1] = code end
+    seen[code] = true
+  end
+  for _, point in ipairs(sample.points) do
+    local middle = core.encode(format, point)
+    add(middle)
+    if point == 0 then add(core.encode(format, -0.0)) end
+    for _, direction in ipairs { 1, -1 } do
+      local code = point == point and middle or nil
+      for _ = 1, code and sample.radius or 0 do
+        code = code and core.next(format, code, direction)
+        if code then add(code) end
+      end
+    end
+  end
+  return codes
+end
+
+function fillers.around(sample, buffer)
+  local codes = codes_around(sample, buffer:format())
+  for i = 1, #buffer do buffer:setcode(i, codes[(i - 1) % #codes + 1]) end
+end
 
 function fillers.sprinkle(sample, buffer, c)
   fill(sample.base, buffer, c)
@@ -234,6 +296,21 @@ function fillers.plant(sample, buffer, c)
   end
   fill(sample.base, buffer, c)
   for _, offset in ipairs(offsets(sample.where, c.shape)) do buffer[offset + 1] = sample.value end
+end
+
+-- The ends are rounded towards the range.
+function fillers.within(sample, buffer, c)
+  fill(sample.base, buffer, c)
+  local format, lo, hi, infinity = buffer:format(), sample.lo, sample.hi, math.huge
+  local low, high = core.encode(format, lo, { rounding = "RU" }), core.encode(format, hi, { rounding = "RD" })
+  for i = 1, #buffer do
+    local x = buffer[i]
+    if x > hi and x < infinity then
+      buffer:setcode(i, high)
+    elseif x < lo and x > -infinity then
+      buffer:setcode(i, low)
+    end
+  end
 end
 
 function fillers.inputs(sample, buffer, c)

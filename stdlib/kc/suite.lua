@@ -1,5 +1,6 @@
 ---@module kc
 -- kc.suite: contracts that run together, and implementations to be judged against contracts that others wrote.
+local contracts = require "kc.contract"
 local implementation = require "kc.implementation"
 local words = require "kc.words"
 local M = {}
@@ -47,32 +48,55 @@ local function explanations(where, given)
   return copy
 end
 
+-- A contract written in the suite itself; its Lua implementations are found by name alone.
+local function own_contract(where, contract, seen)
+  if seen[contract.id] then error(("%s: two contracts are called '%s'"):format(where, contract.id), 4) end
+  seen[contract.id] = true
+  for _, item in ipairs(contract:implementations()) do
+    local name = item.implementation.kind == "lua" and item.implementation.name
+    if name and seen[name] then error(("%s: two implementations are called '%s'; give one a name"):format(where, name), 4) end
+    if name then seen[name] = true end
+  end
+end
+
 local function entry(where, given, seen)
-  only(where, given, { "contract", "implementations", "matrix", "explain" })
-  if not is_string(given.contract) then
-    error(("%s: field 'contract': expected a path or an id, got %s"):format(where, words.show(given.contract)), 3)
+  only(where, given, { "contract", "implementations", "matrix", "explain", "row", "column" })
+  if contracts.is(given.contract) then
+    own_contract(where, given.contract, seen)
+  elseif not is_string(given.contract) then
+    error(("%s: field 'contract': expected a path, an id or a kc.contract, got %s"):format(where, words.show(given.contract)), 3)
+  end
+  for _, key in ipairs { "matrix", "row", "column" } do
+    if given[key] ~= nil and not is_string(given[key]) then
+      error(("%s: field '%s': expected text, got %s"):format(where, key, words.show(given[key])), 3)
+    end
   end
   local items = list(where .. ": field 'implementations'", given.implementations, implementation.is, "implementations")
   for _, item in ipairs(items) do
     if seen[item.name] then error(("%s: two implementations are called '%s'; give one a name"):format(where, item.name), 3) end
     seen[item.name] = true
   end
-  if given.matrix ~= nil and not is_string(given.matrix) then
-    error(("%s: field 'matrix': expected text, got %s"):format(where, words.show(given.matrix)), 3)
-  end
-  return { contract = given.contract, implementations = items, matrix = given.matrix, explain = explanations(where, given.explain or {}) }
+  return { contract = given.contract, implementations = items, matrix = given.matrix, row = given.row, column = given.column,
+           explain = explanations(where, given.explain or {}) }
 end
 
 --- A suite. `contracts`: files or directories, relative to the suite, whose own good implementations run. `judge`: implementations,
---- with files relative to the suite, against contracts named by path or id. Entries of one `matrix` share the table that a report
---- shows of them; `explain` = {{case=glob, implementation=glob, text=}, ...} says why findings in it are as they are.
----@param fields table {name=text, contracts={paths}|nil, judge={{contract=, implementations={...}}, ...}|nil}
+--- with files relative to the suite, against contracts named by path or id, or written in the suite. Entries of one `matrix` share the
+--- table of cases that a report shows of them; `explain` = {{case=glob, implementation=glob, text=}, ...} says why findings in it are
+--- as they are. An entry's `row` and `column` say where its result stands in the table that a report ends with. `timeout`: seconds
+--- that a cell of `judge` may take where the command line says nothing.
+---@param fields table {name=text, contracts={paths}|nil, timeout=number|nil,
+---  judge={{contract=, implementations={...}, matrix=, explain=, row=, column=}, ...}|nil}
 ---@return table suite
 function M.suite(fields)
-  only("kc.suite", fields, { "name", "contracts", "judge" })
+  only("kc.suite", fields, { "name", "contracts", "judge", "timeout" })
   if not is_string(fields.name) then error("kc.suite: field 'name': expected text, got " .. words.show(fields.name), 2) end
   if fields.contracts == nil and fields.judge == nil then error("kc.suite: one of the fields 'contracts' and 'judge' is needed", 2) end
-  local suite, seen = { name = fields.name, contracts = {}, judge = {} }, {}
+  local timeout = fields.timeout
+  if timeout ~= nil and not (type(timeout) == "number" and timeout > 0) then
+    error("kc.suite: field 'timeout': expected seconds for one cell, got " .. words.show(timeout), 2)
+  end
+  local suite, seen = { name = fields.name, contracts = {}, judge = {}, timeout = timeout and timeout + 0.0 }, {}
   if fields.contracts then suite.contracts = list("kc.suite: field 'contracts'", fields.contracts, is_string, "paths") end
   if fields.judge then
     for i, given in ipairs(list("kc.suite: field 'judge'", fields.judge, function(v) return type(v) == "table" end, "tables")) do

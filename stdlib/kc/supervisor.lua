@@ -9,6 +9,9 @@ local M = {}
 -- judge that stays silent for longer than this counts as hung.
 local function silence(timeout) return 2 * timeout + 5 end
 
+-- Tasks of one affinity share what a judge keeps in memory.
+local function affinity(task) return task.affinity or task.request.path end
+
 local Supervisor = {}
 Supervisor.__index = Supervisor
 
@@ -63,7 +66,7 @@ function Supervisor:hear(judge)
     return
   end
   local task = judge.task
-  judge.task, judge.part, judge.last = nil, nil, task.request.path
+  judge.task, judge.part, judge.last = nil, nil, affinity(task)
   if not reply then
     local how, number, name = judge.process:wait(1)
     self:discard(judge)
@@ -85,18 +88,28 @@ function Supervisor:kill_silent()
   end
 end
 
-local function take(queue, judge)
-  for i, task in ipairs(queue) do
-    if judge and judge.last == task.request.path then return table.remove(queue, i) end
+-- The next task for a judge: one like its last, else one unlike those that others are at, else the first.
+function Supervisor:take(queue, judge)
+  local others = {}
+  for _, other in ipairs(self.judges) do
+    if other.task then others[affinity(other.task)] = true end
   end
-  return table.remove(queue, 1)
+  local free
+  for i, task in ipairs(queue) do
+    if judge and judge.last == affinity(task) then return table.remove(queue, i) end
+    if not free and not others[affinity(task)] then free = i end
+  end
+  return table.remove(queue, free or 1)
 end
 
 function Supervisor:feed(queue)
   for _, judge in ipairs(self.judges) do
-    if not judge.task and #queue > 0 then give(judge, take(queue, judge)) end
+    if not judge.task and #queue > 0 then give(judge, self:take(queue, judge)) end
   end
-  while #queue > 0 and #self.judges < self.options.jobs do give(self:spawn(), take(queue)) end
+  while #queue > 0 and #self.judges < self.options.jobs do
+    local task = self:take(queue)
+    give(self:spawn(), task)
+  end
 end
 
 local function busy(judges)

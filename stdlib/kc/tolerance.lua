@@ -227,9 +227,17 @@ function Tolerance:core()
   return { kind = how, value = self.limit or 0.0, denormals = self.denormals }
 end
 
+-- Rounding to nearest alone costs half an ulp, so that much, with what the 12 bits of a recorded ratio add, is always allowed.
+local ROUNDED = 0.5 * (1 + 2.0^-11)
+
 --- Largest share of the tolerance that a good implementation may use, and the least multiple a bad one must reach.
 ---@return number good, number bad
-function Tolerance:margins() return kinds[self.kind].good, kinds[self.kind].bad end
+function Tolerance:margins()
+  local row = kinds[self.kind]
+  local good = row.good
+  if self.kind == "ulp" then good = math.max(good, math.min(1.0, ROUNDED / self.limit)) end
+  return good, row.bad
+end
 
 --- Does the formula fit the scope and the oracles; nil, or what is wrong.
 ---@param scope table

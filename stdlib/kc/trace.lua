@@ -13,9 +13,11 @@ local Trace = {}
 Trace.__index = Trace
 
 --- What identifies a cell's result, so that a resumed run does not repeat it.
----@param row table with digest, implementation, device and seed
+---@param row table with digest, implementation, device, seed and thorough
 ---@return string key
-function M.key(row) return table.concat({ row.digest, row.implementation, row.device, tostring(row.seed) }, "\n") end
+function M.key(row)
+  return table.concat({ row.digest, row.implementation, row.device, tostring(row.seed), row.thorough and "thorough" or "" }, "\n")
+end
 
 local function open(path, size)
   local file, message = io.open(path, "ab")

@@ -60,6 +60,7 @@ kc_status rig_build(rig *r, kc_drv_kernel **k, recipe c, char **log, kc_text *er
                       .params = params,
                       .param_count = n,
                       .result = c.result ? kc_format_find(c.result) : NULL,
+                      .map = c.map,
                       .options = c.options,
                       .cache_dir = c.cache};
   kc_status status = kc_driver_build(k, r->v, r->d, &b, &own_log, err);

@@ -22,6 +22,7 @@ void rig_close(rig *r);
 typedef struct recipe {
   const char *source, *file, *entry, *signature, *result, *cache;
   uint8_t dialect;
+  bool map;
   kc_build_options options;
 } recipe;
 

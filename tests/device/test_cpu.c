@@ -372,3 +372,60 @@ Test(cpu, libraries_are_named_by_full_path_and_symbol) {
   cr_expect(strstr(err.s, "no_such_symbol"), "%s", err.s);
   rig_close(&r);
 }
+
+static void fill_f32(kc_buffer *b, float first) {
+  for (int i = 0; i < kc_buffer_count(b); i++) ((float *)kc_buffer_data(b))[i] = first + (float)i;
+}
+
+/* One buffer of arguments with the direct loop; two with a scalar between them, which goes through libffi. */
+Test(cpu, a_function_of_a_library_is_mapped_over_elements) {
+  rig r = rig_open("cpu");
+  kc_buffer *x = rig_buffer("f32", 5), *z = rig_buffer("f32", 5), *y = rig_buffer("f32", 5);
+  float *got = kc_buffer_data(y);
+  fill_f32(x, -2);
+  fill_f32(z, 10);
+  recipe c = {
+      .dialect = KC_DIALECT_LIBRARY, .map = true, .source = libm_path(), .entry = "fabsf", .signature = "x:f32[] y:f32[]"};
+  kc_drv_kernel *k = rig_kernel(&r, c);
+  LAUNCH(&r, k, LINE(5, 1), BUFFER(x), BUFFER(y));
+  for (int i = 0; i < 5; i++)
+    cr_expect_eq(got[i], i < 2 ? (float)(2 - i) : (float)(i - 2), "element %d: %g", i, (double)got[i]);
+  r.v->unload(r.d, k);
+  c.entry = "fdimf", c.signature = "x:f32[] z:f32[] y:f32[]";
+  k = rig_kernel(&r, c);
+  LAUNCH(&r, k, LINE(4, 1), BUFFER(z), BUFFER(x), BUFFER(y));
+  for (int i = 0; i < 5; i++) cr_expect_eq(got[i], i < 4 ? 12.0f : 2.0f, "element %d: %g", i, (double)got[i]);
+  r.v->unload(r.d, k);
+  c.entry = "fmaf", c.signature = "x:f32[] s:f32 z:f32[] y:f32[]";
+  k = rig_kernel(&r, c);
+  LAUNCH(&r, k, LINE(5, 1), BUFFER(x), CODE(0x40000000u), BUFFER(z), BUFFER(y));
+  for (int i = 0; i < 5; i++) cr_expect_eq(got[i], (float)(2 * (i - 2) + 10 + i), "element %d: %g", i, (double)got[i]);
+  r.v->unload(r.d, k);
+  kc_buffer_release(x);
+  kc_buffer_release(z);
+  kc_buffer_release(y);
+  rig_close(&r);
+}
+
+Test(cpu, what_cannot_be_mapped_is_refused) {
+  static const struct {
+    const char *signature, *result, *text;
+  } cases[] = {{"", NULL, "as last parameter"},
+               {"x:f32[] y:f32", NULL, "as last parameter"},
+               {"x:f32[] y:f32[]", "f64", "returns f64"},
+               {"a:f32[] b:f32[] c:f32[] d:f32[] e:f32[] f:f32[] g:f32[] h:f32[] i:f32[] y:f32[]", NULL, "at most 8"}};
+  rig r = rig_open("cpu");
+  kc_drv_kernel *k;
+  kc_text err;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    recipe c = {.dialect = KC_DIALECT_LIBRARY,
+                .map = true,
+                .source = libm_path(),
+                .entry = "fabsf",
+                .signature = cases[i].signature,
+                .result = cases[i].result};
+    cr_expect_neq(rig_build(&r, &k, c, NULL, &err), KC_OK);
+    cr_expect(strstr(err.s, cases[i].text), "%s", err.s);
+  }
+  rig_close(&r);
+}

@@ -337,6 +337,47 @@ Test(fill, what_does_not_fit) {
                  bad[i].d.kind);
 }
 
+/* ---- stratified ---------------------------------------------------------------------------------------------------- */
+
+/* Every exponent and sign gets its equal share, and within it the significands are drawn. */
+Test(fill, stratified_gives_every_exponent_and_sign_its_share) {
+  enum { SHARE = 20, STRATA = 2 * 255 };
+  static float drawn[SHARE * STRATA];
+  static int seen[2][256];
+  kc_dist d = {KC_DIST_STRATIFIED, -2000, 2000, 0};
+  cr_assert_eq(fill("f32", drawn, SHARE * STRATA, 0, 5, d), KC_OK);
+  int differ = 0;
+  for (int i = 0; i < SHARE * STRATA; i++) {
+    uint32_t bits;
+    memcpy(&bits, &drawn[i], 4);
+    seen[bits >> 31][bits >> 23 & 255]++;
+    differ += i > 0 && (bits & 0x7fffff) != 0;
+  }
+  for (int s = 0; s < 2; s++)
+    for (int e = 0; e < 256; e++)
+      cr_expect_eq(seen[s][e], e == 255 ? 0 : SHARE, "sign %d exponent field %d: %d", s, e, seen[s][e]);
+  cr_expect_gt(differ, SHARE * STRATA - 10);
+}
+
+Test(fill, stratified_keeps_to_its_exponents_and_to_the_format) {
+  static char memory[8 * 1000];
+  static const struct {
+    const char *format;
+    double a, b, low, high;
+  } cases[] = {{"f32", -3, 2, 0.125, 8},   {"f32", -127, -127, 0, 0x1p-126}, {"f64", 1023, 4000, 0x1p1023, HUGE_VAL},
+               {"e4m3fn", 8, 8, 256, 449}, {"e4m3fnuz", -50, 50, 0, 241},    {"e8m0", 127, 127, 0x1p127, 0x1p128}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const kc_format *f = kc_format_find(cases[i].format);
+    cr_assert_eq(fill(f->name, memory, 1000, 0, 9, (kc_dist){KC_DIST_STRATIFIED, cases[i].a, cases[i].b, 0}), KC_OK);
+    kc_decode_array(f, x, memory, 1000);
+    for (int k = 0; k < 1000; k++)
+      cr_assert(fabs(x[k]) >= cases[i].low && fabs(x[k]) < cases[i].high, "%s: element %d is %g", f->name, k, x[k]);
+  }
+  cr_expect_eq(fill("f32", memory, 1, 0, 0, (kc_dist){KC_DIST_STRATIFIED, 128, 200, 0}), KC_EINVAL);
+  cr_expect_eq(fill("f32", memory, 1, 0, 0, (kc_dist){KC_DIST_STRATIFIED, 2, 1, 0}), KC_EINVAL);
+  cr_expect_eq(fill("i32", memory, 1, 0, 0, (kc_dist){KC_DIST_STRATIFIED, 0, 1, 0}), KC_EINVAL);
+}
+
 /* ---- dot products ------------------------------------------------------------------------------------------------- */
 
 /* 2 sum |x y| / |sum x y|, by MPFR at a precision that is exact here. */

@@ -67,15 +67,113 @@ function Report:states(record)
   end
 end
 
+-- ---- the worst element of a result ----------------------------------------------------------------------------------------
+
+-- The element that tells most: the first of a class that may not be, else that of the largest error over the samples.
+local function worst_of(r)
+  local found, most
+  for _, sample in ipairs(r.samples or {}) do
+    if sample.class_at then return sample.class_at, math.huge end
+    local worst = sample.worst_at and number(sample.worst) or -1.0
+    if worst > (most or -1.0) then found, most = sample.worst_at, worst end
+  end
+  return found, most
+end
+
+-- Errors in ulps where the tolerance counts ulps, else as a share of the tolerance.
+local function size_of(r, worst)
+  local limit = r.tolerance and r.tolerance.id == "T-ULP" and number(r.tolerance.limit)
+  if limit then return ("%.4g ulp"):format(worst * limit), (" of %g"):format(limit) end
+  return ("%.4g"):format(worst), " of the tolerance"
+end
+
+local function arguments(at, format)
+  local parts = {}
+  for i, x in ipairs(at.inputs or {}) do
+    parts[i] = format:gsub("%%name", x.name):gsub("%%g", ("%.9g"):format(number(x.value))):gsub("%%a", ("%a"):format(number(x.value)))
+  end
+  return table.concat(parts, ", ")
+end
+
+local function worst_line(r)
+  local at, worst = worst_of(r)
+  if not at or worst == 0 or #(at.inputs or {}) == 0 then return nil end
+  local lo, hi = number(at.lo), number(at.hi)
+  local exact = lo == hi and ("%.9g (%a)"):format(lo, lo) or ("%.9g [%a, %a]"):format(lo, lo, hi)
+  local size, of = size_of(r, worst)
+  local what = worst == math.huge and "an inadmissible class" or size .. of
+  return ("%s at %s: got %.9g (%s), exact %s"):format(what, arguments(at, "%name = %g (%a)"), number(at.got), at.code, exact)
+end
+
+-- ---- the table of a suite: one row per function, one column per library -----------------------------------------------------
+
+local function table_cell(r)
+  if r.verdict.name == "skipped" then return "-" end
+  local at, worst = worst_of(r)
+  if not at then return r.verdict.name end
+  local size, of = size_of(r, worst)
+  if worst == math.huge then size, of = ("%.4g for %.4g"):format(number(at.got), number(at.lo)), "" end
+  local mark = r.verdict.name == "held" and "" or r.verdict.name:upper() .. " "
+  return ("%s%s%s at %s"):format(mark, size:gsub(" ulp", ""), of, arguments(at, "%a"))
+end
+
+local function remember(list, key)
+  for _, known in ipairs(list) do if known == key then return end end
+  list[#list + 1] = key
+end
+
+local function key_of(row, column) return row .. "\n" .. column end
+
+function Report:enter(r)
+  if not (r.row and r.column) then return end
+  self.grid = self.grid or { rows = {}, columns = {}, cells = {} }
+  remember(self.grid.rows, r.row)
+  remember(self.grid.columns, r.column)
+  self.grid.cells[key_of(r.row, r.column)] = table_cell(r)
+end
+
+local function widths_of(grid)
+  local first, widths = 0, {}
+  for _, row in ipairs(grid.rows) do first = math.max(first, #row) end
+  for i, column in ipairs(grid.columns) do
+    widths[i] = #column
+    for _, row in ipairs(grid.rows) do widths[i] = math.max(widths[i], #(grid.cells[key_of(row, column)] or "")) end
+  end
+  return first, widths
+end
+
+-- Every row of the table is written only when all results are known.
+function Report:write_grid()
+  local grid = self.grid
+  if not grid then return end
+  local first, widths = widths_of(grid)
+  local function line(name, cell_of)
+    local parts = { "  " .. name .. (" "):rep(first - #name) }
+    for i, column in ipairs(grid.columns) do
+      local text = cell_of(column)
+      parts[i + 1] = text .. (" "):rep(widths[i] - #text)
+    end
+    self.write((table.concat(parts, "  "):gsub("%s+$", "")) .. "\n")
+  end
+  self.write("\nlargest error found, of the limit stated, and the input where it is\n")
+  line("", function(column) return column end)
+  for _, row in ipairs(grid.rows) do line(row, function(column) return grid.cells[key_of(row, column)] or "" end) end
+end
+
+-- ---- results ------------------------------------------------------------------------------------------------------------------
+
 --- One result.
 function Report:result(r)
   local v = r.verdict
   self.results[#self.results + 1] = r
+  self:enter(r)
   if self.quiet and v.name == "held" then return end
   local name = self:paint(v.name, ("%-10s"):format(v.name))
   local facts = r.judged and ("%d elements, worst %.3g of the tolerance"):format(r.judged, number(r.worst)) or ""
   if r.vacuous and r.vacuous > 0 then facts = ("%s, %d vacuous"):format(facts, r.vacuous) end
   self.write(("  %s %-24s %s\n"):format(name, clean(r.implementation), v.name == "held" and facts or clean(v.reason or "")))
+  local worst = worst_line(r)
+  if worst then self.write(("             worst: %s\n"):format(worst)) end
   if v.signature then self.write(("             signature: %s\n"):format(clean(v.signature))) end
   if v.note then self.write(("             note: %s\n"):format(clean(v.note))) end
   if r.replay then self.write(("             kc replay %s\n"):format(r.replay)) end
@@ -94,9 +192,10 @@ function Report:replayed(r, sample, same)
   self.write(same and "the same bits as recorded\n" or "other bits than recorded: the candidate is not deterministic\n")
 end
 
---- What implementations did side by side, and the last line.
+--- What implementations did side by side, the table of a suite, and the last line.
 function Report:summary(counts, order, seconds, command)
   for _, m in ipairs(self.quiet and {} or matrix.build(self.results)) do self.write(matrix.text(m)) end
+  self:write_grid()
   if command == "calibrate" then
     self.write(("\n%d calibrated, %d mistrusted in %.1f s\n"):format(counts.held or 0, counts.mistrusted or 0, seconds))
     return
