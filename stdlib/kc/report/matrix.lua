@@ -113,7 +113,7 @@ local function title(r) return r.matrix or r.contract end
 function M.build(results)
   local list, order = {}, {}
   for _, r in ipairs(results) do
-    if r.role == "candidate" then
+    if r.role == "candidate" and not r.row then -- those with a row of their own stand in their suite's table
       local key = ("%s on %s"):format(title(r), r.device)
       if not list[key] then
         list[key] = { name = title(r), device = r.device, columns = {}, rows = {} }
@@ -222,25 +222,44 @@ local function explain(matrix, out)
   end
 end
 
-local function libraries(matrix, out)
-  for _, column in ipairs(matrix.columns) do
-    local l = column.library
-    if l then out[#out + 1] = ("    %-12s %s %s%s"):format(column.name, l.path, l.sha256:sub(1, 12), l.says and ", " .. l.says or "") end
-  end
+local function safe(out)
+  for i, line in ipairs(out) do out[i] = line:gsub("[^\n%C]", function(c) return ("\\x%02x"):format(c:byte()) end) end
+  return table.concat(out, "\n") .. "\n"
 end
 
---- A matrix as text, with its legend and its findings.
----@param matrix table
----@return string text
-function M.text(matrix)
+-- The libraries behind the columns of all matrices, each named once.
+local function libraries(matrices)
+  local out, seen = {}, {}
+  for _, matrix in ipairs(matrices) do
+    for _, column in ipairs(matrix.columns) do
+      local l = column.library
+      if l and not seen[column.name] then
+        out[#out + 1] = ("  %-12s %s, sha256 %s"):format(column.name, l.path, l.sha256:sub(1, 12))
+        out[#out + 1] = l.says and "               " .. l.says or nil
+      end
+      seen[column.name] = true
+    end
+  end
+  return #out > 0 and "\nlibraries\n" .. safe(out) or ""
+end
+
+-- A matrix as text, with its legend and its findings.
+local function text_of(matrix)
   local out = { "", ("%s on %s, case by case"):format(matrix.name, matrix.device) }
   grid(matrix, out)
   out[#out + 1] = ""
   legend(matrix, out)
-  libraries(matrix, out)
   explain(matrix, out)
-  for i, line in ipairs(out) do out[i] = line:gsub("[^\n%C]", function(c) return ("\\x%02x"):format(c:byte()) end) end
-  return table.concat(out, "\n") .. "\n"
+  return safe(out)
+end
+
+--- Matrices as text, each with its legend and its findings, and the libraries that they are about.
+---@param matrices table what build returned
+---@return string text
+function M.text(matrices)
+  local parts = {}
+  for i, matrix in ipairs(matrices) do parts[i] = text_of(matrix) end
+  return table.concat(parts) .. libraries(matrices)
 end
 
 return M

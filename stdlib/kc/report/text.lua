@@ -194,7 +194,7 @@ end
 
 --- What implementations did side by side, the table of a suite, and the last line.
 function Report:summary(counts, order, seconds, command)
-  for _, m in ipairs(self.quiet and {} or matrix.build(self.results)) do self.write(matrix.text(m)) end
+  if not self.quiet then self.write(matrix.text(matrix.build(self.results))) end
   self:write_grid()
   if command == "calibrate" then
     self.write(("\n%d calibrated, %d mistrusted in %.1f s\n"):format(counts.held or 0, counts.mistrusted or 0, seconds))
