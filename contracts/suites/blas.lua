@@ -220,7 +220,7 @@ local blis_beta = "BLIS's assembly kernels for Haswell and Zen compare beta with
 local atlas_axpy = "ATLAS (3.10.3) computes the columns that its sgemv kernel leaves over, matrices of fewer than four columns, and thin "
   .. "sgemm products by axpy (ATL_mvnk_smallN: 'do cleanup with axpy'), and ATL_saxpy returns at once when its scalar is 0. So a 0 "
   .. "in one operand hides a NaN or an infinity in the other, in these columns only."
-local openblas_beta = "OpenBLAS (0.3.21) scales y by beta with sscal first, whose SSE kernel (scal_sse.S; sscal_k_ZEN here) compares "
+local openblas_beta = "OpenBLAS (0.3.21) scales y by beta with sscal first, whose SSE kernel (scal_sse.S; sscal_k_ZEN on a Zen) compares "
   .. "beta with 0 by comiss and jumps on ZF alone; an unordered comparison sets ZF too, so a NaN beta clears y as beta = 0 does."
 local quick_return = "All four libraries follow the reference BLAS: sgemv.f returns before anything else when M or N is 0, so y is not "
   .. "multiplied by beta when the inner dimension is 0, and a NaN in y stays even with beta = 0. sgemm.f tests its K differently and does "

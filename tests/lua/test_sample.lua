@@ -43,6 +43,30 @@ local magnitude = 0.0
 for i = 1, 100 do magnitude = magnitude + math.abs(x[i] * y[i]) end
 assert(magnitude > 0)
 
+-- Planted values stand where they are said to, and everything else is as without them; a name changes the label alone.
+local function filled(s, shape)
+  local buffer = assert(core.buffer("f32", shape, { guard = 4096 }))
+  sample.fill(s, { { name = "x", buffer = buffer, shape = shape } }, "0")
+  return buffer
+end
+local places = { { { "last", "first" }, { [9] = true } }, { { "middle", "all" }, { [5] = true, [6] = true, [7] = true, [8] = true } },
+                 { { "all", "last" }, { [4] = true, [8] = true, [12] = true } }, { { "first", "middle" }, { [3] = true } } }
+local without = filled(sample.integers(1, 9), { 3, 4 })
+for _, row in ipairs(places) do
+  local buffer = filled(sample.plant(sample.integers(1, 9), 0 / 0, row[1]), { 3, 4 })
+  for i = 1, 12 do
+    local got = buffer[i]
+    assert((got ~= got) == (row[2][i] == true), ("%s: element %d is %s"):format(table.concat(row[1], " "), i, got))
+    assert(got ~= got or got == without[i], "the rest is left alone")
+  end
+end
+filled(sample.plant(sample.normal(), 1, { "last", "middle" }), { 3, 0 })
+assert(not pcall(filled, sample.plant(sample.normal(), 1, { "last" }), { 3, 4 }), "as many places as dimensions")
+assert(not pcall(sample.plant, sample.normal(), 1, { "lst" }) and not pcall(sample.plant, sample.normal(), "1", { "last" }))
+assert(not pcall(sample.plant, 1, 1, { "last" }) and not pcall(sample.named, "", sample.normal()) and not pcall(sample.named, "x", 1))
+local named = sample.named("K = 0", sample.at({ K = 0 }, sample.normal()))
+assert(named.label == "K = 0" and named.kind == "at" and named.sizes.K == 0)
+
 -- Shapes.
 local tensor = assert(scope.tensor "A: bf16[M, 3, K]")
 assert(tensor.format == "bf16" and #tensor.dims == 3 and tensor.dims[2] == 3)
