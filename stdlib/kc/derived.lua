@@ -214,7 +214,8 @@ end
 local function variance(t, c)
   local x, axis = c.input(c.oracle.arguments[1]), c.oracle.params.axis or -1
   local bound = variance_parts(t, x, c.y, axis, c.count(t.height), c.oracle.params.ddof or 0) * X.constant(SECOND_ORDER)
-  return unless_overflow(t, c, bound + 3 * underflow(t.accumulator, t.denormals), 2 * c.y + 2 * bound, c.y), nil
+  local squares = X.size(x, axis) * (c.y + bound) * X.constant(SECOND_ORDER) -- their sum stands before the division
+  return unless_overflow(t, c, bound + 3 * underflow(t.accumulator, t.denormals), squares, c.y), nil
 end
 
 -- With v' = v + epsilon and rho the relative error of v', 1 / sqrt errs by rho / 2 (1 - rho)^(-3/2) at most (mean value theorem).
@@ -233,7 +234,9 @@ local function layernorm(t, c)
   local roundings = (names[2] and 1 or 0) + (names[3] and 1 or 0)
   local shift = names[3] and X.abs(c.input(names[3])) or 0
   local bound = (weight * (scale * mean_error + z * relative) + u * roundings * (weight * z + shift)) * X.constant("1002/1000")
-  local whole = X.where(X.lt(rho, X.constant("1/4")), bound + (weight + 2) * tiny, math.huge)
+  local squares = X.size(x, axis) * (v + error_of_v) * X.constant("1002/1000")
+  local claimed = X.where(X.lt(squares, largest(t.accumulator)), X.lt(rho, X.constant("1/4")), 0)
+  local whole = X.where(claimed, bound + (weight + 2) * tiny, math.huge)
   return whole + conversion(t, c, c.y + whole), nil
 end
 

@@ -1,0 +1,32 @@
+local kc = require "kc"
+local tol, sample = kc.tolerance, kc.sample
+
+local function log_softmax(name)
+  return kc.kernel { file = name .. ".k", entry = "log_softmax", args = { "x", "y", "n", "d" }, group = { 64 }, grid = { "n" } }
+end
+
+local large = sample.uniform(0, 100)
+
+return kc.contract {
+  identifier    = { class = "C-PRC-02", name = "log_softmax.f32", version = "1.0" },
+  scope         = { operation = "log_softmax over the last axis", inputs = { "x: f32[n,d]" }, outputs = { "y: f32[n,d]" },
+                    shapes = { n = kc.range(1, 64), d = kc.range(1, 4096) } },
+  precondition  = function(x) return kc.finite(x.x) end,
+  postcondition = function(_, y, ref, t) return { kc.same_class(y.y, ref.y, t), kc.within(y.y, ref.y, t) } end,
+  -- exp and log of the kernel's library may err by 1 ulp, which is 2 u.
+  tolerance     = tol.log_softmax { accumulator = "f32", height = "d", exp_error = 2, log_error = 2, denormals = "preserve" },
+  oracle        = kc.oracle.log_softmax("x"),
+  protocol      = { inputs = { sample.normal(), large, sample.at({ n = 4, d = 4096 }, sample.normal(2)), sample.log_uniform(-20, 6) },
+                    judged = "element", samples = 8192, budget = 400000, vacuous = 0.5,
+                    statistic = "max", pass = "error / tolerance <= 1", repeats = 1 },
+  signature     = { pattern = "cancellation, overflow or underflow around the logarithm",
+                    test = function(m)
+                      if m:confusion("-finite", "-inf") > 0 then return kc.yes "-inf for finite results: a small probability underflows, or the sum overflows" end
+                      if m:confusion("-finite", "nan") > 0 then return kc.yes "NaN for large inputs: the maximum is not subtracted" end
+                      return m:ratio "normal" > 1 and kc.yes "the sum is narrow" or kc.no "none"
+                    end },
+  calibration   = { baseline = log_softmax "uniform", bad = { log_softmax "log_of_softmax", log_softmax "no_maximum", log_softmax "sum_in_f16" },
+                    good = { log_softmax "one_pass", log_softmax "lanes" },
+                    probes = { sample.at({ n = 8, d = 16 }, sample.uniform(0, 4)) },
+                    functional = { inputs = { sample.at({ n = 16, d = 64 }, sample.normal()) }, rtol = 1e-2, atol = 1e-3 } },
+}
