@@ -28,7 +28,7 @@ return kc.contract {
   signature     = { pattern = "wrong statistics",
                     test = function(m)
                       if m:ratio "small variance" > 8 * m:ratio "offset 100" then return kc.yes "epsilon is missing or in another place" end
-                      if m:ratio "offset 0" <= 1 and m:ratio "offset 100" > 1 then return kc.yes "error grows with the offset: cancellation" end
+                      if m:ratio "offset 0" <= 1 and m:ratio "offset 100" > 1 then return kc.yes "error grows with the offset" end
                       return m:ratio "offset 0" > 1 and kc.yes "narrow statistics" or kc.no "none"
                     end },
   calibration   = { baseline = layernorm "bias_only",

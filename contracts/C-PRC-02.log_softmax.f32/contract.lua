@@ -16,16 +16,18 @@ return kc.contract {
   -- exp and log of the kernel's library may err by 1 ulp, which is 2 u.
   tolerance     = tol.log_softmax { accumulator = "f32", height = "d", exp_error = 2, log_error = 2, denormals = "preserve" },
   oracle        = kc.oracle.log_softmax("x"),
-  protocol      = { inputs = { sample.normal(), large, sample.at({ n = 4, d = 4096 }, sample.normal(2)), sample.log_uniform(-20, 6) },
+  protocol      = { inputs = { sample.normal(), large, sample.at({ n = 4, d = 4096 }, sample.normal(2)),
+                               sample.log_uniform(-20, 6) },
                     judged = "element", samples = 8192, budget = 400000, vacuous = 0.5,
                     statistic = "max", pass = "error / tolerance <= 1", repeats = 1 },
   signature     = { pattern = "cancellation, overflow or underflow around the logarithm",
                     test = function(m)
-                      if m:confusion("-finite", "-inf") > 0 then return kc.yes "-inf for finite results: a small probability underflows, or the sum overflows" end
-                      if m:confusion("-finite", "nan") > 0 then return kc.yes "NaN for large inputs: the maximum is not subtracted" end
+                      if m:confusion("-finite", "-inf") > 0 then return kc.yes "-inf: a probability underflows or the sum overflows" end
+                      if m:confusion("-finite", "nan") > 0 then return kc.yes "NaN: the maximum is not subtracted" end
                       return m:ratio "normal" > 1 and kc.yes "the sum is narrow" or kc.no "none"
                     end },
-  calibration   = { baseline = log_softmax "uniform", bad = { log_softmax "log_of_softmax", log_softmax "no_maximum", log_softmax "sum_in_f16" },
+  calibration   = { baseline = log_softmax "uniform",
+                    bad = { log_softmax "log_of_softmax", log_softmax "no_maximum", log_softmax "sum_in_f16" },
                     good = { log_softmax "one_pass", log_softmax "lanes" },
                     probes = { sample.at({ n = 8, d = 16 }, sample.uniform(0, 4)) },
                     functional = { inputs = { sample.at({ n = 16, d = 64 }, sample.normal()) }, rtol = 1e-2, atol = 1e-3 } },

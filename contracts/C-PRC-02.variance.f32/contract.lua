@@ -8,7 +8,9 @@ end
 -- Rows of spread 1 around growing offsets; the last is so far out that the two-pass bound exceeds what it measures.
 local offsets = { 0, 10, 100, 1000 }
 local inputs = {}
-for i, m in ipairs(offsets) do inputs[i] = sample.named(("offset %d"):format(m), sample.at({ n = 256, d = 256 }, sample.uniform(m - 1.0, m + 1.0))) end
+for i, m in ipairs(offsets) do
+  inputs[i] = sample.named(("offset %d"):format(m), sample.at({ n = 256, d = 256 }, sample.uniform(m - 1.0, m + 1.0)))
+end
 inputs[#inputs + 1] = sample.normal()
 inputs[#inputs + 1] = sample.log_uniform(-20, 20)
 

@@ -57,7 +57,8 @@ local function kernel(body, order, fused)
     return with
   end)
   return device:kernel { entry = "k", contraction = fused, source = ([[
-KC_KERNEL void k(KC_GLOBAL const kc_f32 *x, KC_GLOBAL const kc_f32 *w, KC_GLOBAL const kc_f32 *b, KC_GLOBAL kc_f32 *y, kc_i32 n, kc_i32 d) {
+KC_KERNEL void k(KC_GLOBAL const kc_f32 *x, KC_GLOBAL const kc_f32 *w, KC_GLOBAL const kc_f32 *b, KC_GLOBAL kc_f32 *y, kc_i32 n,
+                 kc_i32 d) {
   kc_i32 row = kc_gid(0), j;
   if (row < n) {
     kc_f32 sum = w[0] * b[0];
@@ -94,12 +95,12 @@ local cases = {
   { "softmax", "softmax", kc.oracle.softmax("x"), tol.softmax(with { exp_error = 2 }), exponents, wide, convicts = "no_maximum" },
   { "log_softmax", "log_softmax", kc.oracle.log_softmax("x"), tol.log_softmax(with { exp_error = 2, log_error = 2 }), exponents, wide,
     convicts = "log_of_softmax" },
-  { "logsumexp", "logsumexp", kc.oracle.logsumexp("x"), tol.logsumexp(with { exp_error = 2, log_error = 2 }), exponents, many, per_row = true,
-    convicts = "log_of_sum" },
-  { "variance, two passes", "two_pass", kc.oracle.variance("x"), tol.variance(with { algorithm = "two_pass" }), values, many, per_row = true,
-    convicts = "naive" },
-  { "variance, Welford", "welford", kc.oracle.variance("x"), tol.variance(with { algorithm = "welford" }), values, many, per_row = true,
-    convicts = "naive" },
+  { "logsumexp", "logsumexp", kc.oracle.logsumexp("x"), tol.logsumexp(with { exp_error = 2, log_error = 2 }), exponents, many,
+    per_row = true, convicts = "log_of_sum" },
+  { "variance, two passes", "two_pass", kc.oracle.variance("x"), tol.variance(with { algorithm = "two_pass" }), values, many,
+    per_row = true, convicts = "naive" },
+  { "variance, Welford", "welford", kc.oracle.variance("x"), tol.variance(with { algorithm = "welford" }), values, many,
+    per_row = true, convicts = "naive" },
   { "layernorm", "layernorm", kc.oracle.layernorm("x", "w", "b", { epsilon = 0x1.4f8b58p-17 }),
     tol.layernorm(with { algorithm = "two_pass", rsqrt_error = 3 }), values, wide, convicts = "naive_norm" },
 }
@@ -131,7 +132,9 @@ end
 local function kernels_of(body)
   local list = {}
   for _, order in ipairs(orders) do
-    for _, fused in ipairs { false, true } do list[#list + 1] = { order[1] .. (fused and ", fused" or ""), kernel(body, order[2], fused) } end
+    for _, fused in ipairs { false, true } do
+      list[#list + 1] = { order[1] .. (fused and ", fused" or ""), kernel(body, order[2], fused) }
+    end
   end
   return list
 end
@@ -146,7 +149,7 @@ local function run(case, number)
         for _, item in ipairs(good) do
           local d = judge(item[2], s)
           judged, vacuous, worst = judged + d.count, vacuous + d.vacuous, math.max(worst, d.worst_ratio_hi)
-          assert(d.class_no + d.value_no == 0, ("%s, %s convicted: %s(%g, %g), n %d, d %d, round %d: %d of %d, worst %.4g at element %s"):format(
+          assert(d.class_no + d.value_no == 0, ("%s, %s convicted: %s(%g, %g), n %d, d %d, round %d: %d of %d, worst %.4g at %s"):format(
             case[1], item[1], dist.kind, dist.a or 0, dist.b or 0, size[1], size[2], round, d.value_no, d.count, d.worst_ratio_hi,
             tostring(d.first_value_no)))
         end
