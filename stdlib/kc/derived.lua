@@ -284,7 +284,8 @@ function M.count(spec, sizes)
       words.hint(name, words.keys(sizes))), 0) end }))
   if not chunk then error(("count '%s': expected arithmetic over dimension names"):format(spec), 0) end
   local ok, value = pcall(chunk)
-  value = ok and type(value) == "number" and math.tointeger(math.max(0, math.ceil(value)))
+  if not ok then error(("count '%s': %s"):format(spec, tostring(value):gsub("^%[string.-%]:%d+: ", "")), 0) end
+  value = type(value) == "number" and math.tointeger(math.max(0, math.ceil(value)))
   if not value then error(("count '%s' is no integer for these sizes"):format(spec), 0) end
   return value
 end
