@@ -380,7 +380,8 @@ static int lkc_buffer_fill(lua_State *L) {
   return status == KC_OK ? 0 : lkc_result(L, status, &err);
 }
 
-/*--- Fills this buffer and `other`, of the same format and size, so that their dot product has a condition number near `condition`.
+/*--- Fills this buffer and `other`, of the same format and shape, so that the dot product of each pair of rows (along the last axis) has a
+--- condition number near `condition`.
 ---@param self userdata
 ---@param other userdata
 ---@param key integer
@@ -392,8 +393,15 @@ static int lkc_buffer_filldot(lua_State *L) {
   luaL_argcheck(L, x != y, 2, "expected another buffer");
   luaL_argcheck(L, kc_buffer_format(x) == kc_buffer_format(y), 2, "expected a buffer of the same format");
   luaL_argcheck(L, kc_buffer_count(x) == kc_buffer_count(y), 2, "expected a buffer of the same size");
-  kc_status status = kc_fill_dot(kc_buffer_format(x), kc_buffer_data(x), kc_buffer_data(y), (size_t)kc_buffer_count(x),
-                                 (uint64_t)luaL_checkinteger(L, 3), luaL_checknumber(L, 4), &err);
+  uint64_t key = (uint64_t)luaL_checkinteger(L, 3);
+  double condition = luaL_checknumber(L, 4);
+  int rank = kc_buffer_rank(x);
+  size_t count = (size_t)kc_buffer_count(x), length = rank > 0 ? (size_t)kc_buffer_shape(x)[rank - 1] : 1;
+  size_t bytes = length * kc_buffer_format(x)->storage;
+  kc_status status = KC_OK;
+  for (size_t row = 0; count > 0 && row < count / length && status == KC_OK; row++)
+    status = kc_fill_dot(kc_buffer_format(x), (char *)kc_buffer_data(x) + row * bytes, (char *)kc_buffer_data(y) + row * bytes,
+                         length, key + row, condition, &err);
   return status == KC_OK ? 0 : lkc_result(L, status, &err);
 }
 

@@ -146,7 +146,7 @@ function M.values(list)
   return new("values", ("values(%s)"):format(shown), { values = copy })
 end
 
---- Two inputs whose dot product has condition number near `condition`; names the inputs.
+--- Two inputs of one shape whose rows (along the last axis) have dot products of condition number near `condition`; names the inputs.
 ---@param condition number
 ---@param x string
 ---@param y string
