@@ -143,6 +143,12 @@ function M.dot(options)
   return new(kind == "proved" and "dot" or "expected", copy)
 end
 
+--- N eps max|x| for sums, as it is attributed to the paper. Not a bound: conforming kernels exceed it on terms of one sign, and on terms
+--- of mean zero and narrow formats it accepts anything. For reproducing results only.
+---@param options table {accumulator=, terms=count, denormals=}
+---@return table tolerance
+function M.fpna(options) return new("fpna", options) end
+
 --- A softmax that subtracts the maximum. exp_error: error of the kernel's exp in units of u (1.05 for 0.525 ulp).
 ---@param options table {accumulator=, height=count, exp_error=number, denormals=, rounding=}
 ---@return table tolerance

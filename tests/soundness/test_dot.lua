@@ -151,6 +151,24 @@ for _, row in ipairs { { "proved", 1 }, { "expected", -1 } } do
   assert((d.value_yes == 1) == (row[2] == 1), ("a sum of equal terms: %s, ratio %.3g"):format(row[1], d.worst_ratio_hi))
 end
 
+-- N eps max|x| is exceeded by a plain sum of terms of one sign, and accepts zero for a sum of mean zero in bf16.
+local function share_of(name, terms, key, dist, format)
+  local inputs = { x = fill(format, { 1, terms }, key, dist) }
+  local references = { C = oracle.evaluate(kc.oracle.sum("x"), inputs) }
+  local t = kc.tolerance.fpna { accumulator = format, terms = "k", denormals = "preserve" }:bind { oracles = { C = kc.oracle.sum("x") },
+    inputs = inputs, references = references, sizes = { k = terms }, formats = { x = format }, outputs = { { name = "C", format = format } },
+    shapes = { C = { 1 } } }
+  local total = 0.0
+  for i = 1, name == "zero" and 0 or terms do total = kc.decode(format, kc.encode(format, total + inputs.x[i])) end
+  return core.decide(kc.buffer(format, { 1 }, { total }), references.C, t:core(references.C))
+end
+local exceeded = 0
+for key = 1, 20 do
+  exceeded = exceeded + share_of("sum", 20000, key, { kind = "uniform", a = 0.0, b = 1.0 }, "f32").value_no
+end
+assert(exceeded > 0, "N eps max|x| was never exceeded")
+assert(share_of("zero", 4096, 1, normal, "bf16").value_yes == 1, "N eps max|x| rejects zero in bf16")
+
 local shares = {}
 for _, shape in ipairs(sizes) do shares[#shares + 1] = ("K=%d %.3f"):format(shape[3], by_terms[shape[3]]) end
 print(("dot: %d passed: none convicted, %.1f %% vacuous; largest share of the proved bound %s, of the expected %.3f; %.1f s")

@@ -1,0 +1,41 @@
+local kc = require "kc"
+local tol, sample = kc.tolerance, kc.sample
+
+local function rows(name)
+  return kc.kernel { file = name .. ".k", entry = "sum", args = { "x", "s", "n", "k" }, group = { 64 }, grid = { "n" } }
+end
+
+-- A group of 64 work-items for each row.
+local function groups(name)
+  return kc.implementation { name = name, kernels = { name .. ".k" }, run = function(device, x, y, sizes)
+    local kernel = device:kernel { file = name .. ".k", entry = "sum", params = { "x: f32[]", "s: f32[]", "n: i32", "k: i32" } }
+    device:launch(kernel, { x.x, y.s, sizes.n, sizes.k }, { grid = { sizes.n }, group = { 64 } })
+  end }
+end
+
+local integers = sample.named("integers", sample.at({ n = 64, k = 4099 }, sample.integers(-31, 1023)))
+local equal = sample.named("equal terms", sample.at({ n = 32, k = 8192 }, sample.constant(0.1)))
+
+return kc.contract {
+  identifier    = { class = "C-ORD-01", name = "sum.lanes64.f32", version = "1.0" },
+  scope         = { operation = "sum over the last axis in 64 lanes and a tree", inputs = { "x: f32[n,k]" }, outputs = { "s: f32[n]" },
+                    shapes = { n = kc.range(1, 64), k = kc.range(1, 16384) } },
+  precondition  = function(x) return kc.finite(x.x) end,
+  postcondition = function(_, y, ref, t) return { kc.same_class(y.s, ref.s, t), kc.within(y.s, ref.s, t) } end,
+  -- The declared order: k / 64 terms in each lane, then six levels.
+  tolerance     = tol.dot { kind = "proved", terms = "k", height = "ceil(k / 64) - 1 + 6", accumulator = "f32", denormals = "preserve" },
+  oracle        = kc.oracle.sum("x"),
+  protocol      = { inputs = { integers, equal, sample.uniform(0, 1), sample.log_uniform(-10, 10, true),
+                               sample.at({ n = 64, k = 4 }, sample.values { 1e8, 1, -1e8, 1 }) },
+                    judged = "element", samples = 64, budget = 3e6, vacuous = 0.5,
+                    statistic = "max", pass = "error / tolerance <= 1", repeats = 1 },
+  signature     = { pattern = "another order of summation than declared",
+                    test = function(m)
+                      if m:ratio "integers" > 0 then return kc.no "terms are lost or narrowed: no order makes integers wrong" end
+                      return m:ratio "equal terms" > 1 and kc.yes "errors of equal terms add up along a longer path" or kc.no "none"
+                    end },
+  calibration   = { baseline = rows "zeros", bad = { rows "sequential", groups "drops_tail", groups "bf16_partials" },
+                    good = { groups "strided_lanes", groups "contiguous_lanes" },
+                    probes = { sample.at({ n = 16, k = 64 }, sample.uniform(1, 2)) },
+                    functional = { inputs = { sample.at({ n = 16, k = 1000 }, sample.uniform(0, 1)) }, rtol = 1e-2, atol = 1e-3 } },
+}
