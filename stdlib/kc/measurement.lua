@@ -88,6 +88,16 @@ function Measurement:bits(label)
   return worst and -math.log(worst, 2) or 0 / 0
 end
 
+--- True when some sample drawn from a sample with this label prefix was wrong: an answer of no, a failure, or evidence.
+---@param label string
+---@return boolean
+function Measurement:wrong(label)
+  for _, record in ipairs(self.samples) do
+    if record.label:sub(1, #label) == label and (record.answer == "no" or record.answer == "failed") then return true end
+  end
+  return false
+end
+
 --- Slope of log(error / tolerance) against log(size of a dimension), by least squares over the samples; NaN, which compares
 --- false with everything, when the dimension is missing or did not vary.
 ---@param axis string dimension name
