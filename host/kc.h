@@ -424,9 +424,9 @@ typedef struct kc_oracle_params {
   int ddof;                      /* variance: the divisor is n - ddof */
   uint8_t tie;                   /* 0 first, 1 last, 2 any */
   uint8_t nan;                   /* 0 propagate, 1 ignore (IEEE 754-2019 maximumNumber) */
+  uint8_t outside;               /* gather: what an index outside gives: 0 undeclared, 1 clamp, 2 zero, 3 wrap */
   bool transpose_a, transpose_b; /* matmul: the stored matrix is the transpose */
-  bool
-      magnitude; /* sums and products: of the absolute values of every operand and of alpha and beta (the S1 of error bounds) */
+  bool magnitude; /* sums, products: of the absolute values of every operand, alpha and beta (the S1 of error bounds) */
 } kc_oracle_params;
 
 /** A tier-1 oracle: exact comparison of codes, or binary64 with a proven radius. */

@@ -194,6 +194,7 @@ uint8_t lkc_fieldword(lua_State *L, int table, const char *field, const char *co
 
 kc_oracle_params lkc_oracleparams(lua_State *L, int table, int axis) {
   static const char *const ties[] = {"first", "last", "any", NULL}, *const nans[] = {"propagate", "ignore", NULL};
+  static const char *const outsides[] = {"undeclared", "clamp", "zero", "wrap", NULL};
   return (kc_oracle_params){.a = lkc_fieldnumber(L, table, "a", lkc_fieldnumber(L, table, "alpha", 1)),
                             .b = lkc_fieldnumber(L, table, "b", lkc_fieldnumber(L, table, "beta", 0)),
                             .epsilon = lkc_fieldnumber(L, table, "epsilon", 0),
@@ -201,6 +202,7 @@ kc_oracle_params lkc_oracleparams(lua_State *L, int table, int axis) {
                             .ddof = (int)lkc_fieldinteger(L, table, "ddof", 0),
                             .tie = lkc_fieldword(L, table, "tie", ties),
                             .nan = lkc_fieldword(L, table, "nan", nans),
+                            .outside = lkc_fieldword(L, table, "outside", outsides),
                             .transpose_a = lkc_fieldboolean(L, table, "transpose_a", false),
                             .transpose_b = lkc_fieldboolean(L, table, "transpose_b", false),
                             .magnitude = lkc_fieldboolean(L, table, "magnitude", false)};

@@ -179,7 +179,8 @@ static const kc_oracle *check_oracle(lua_State *L, int arg) {
 /*--- Evaluates an oracle of core.oracles().
 --- @param name string
 --- @param inputs table list of buffers
---- @param params table|nil {a=, b= (limits of clamp), axis= (from 0), tie = "first"|"last"|"any", nan = "propagate"|"ignore"}
+--- @param params table|nil {a=, b= (limits of clamp), axis= (from 0), tie = "first"|"last"|"any", nan = "propagate"|"ignore",
+---   outside = "undeclared"|"clamp"|"zero"|"wrap"}
 --- @return userdata|nil enclosure
 --- @return string|nil message
 --- @return string|nil code

@@ -29,7 +29,19 @@ typedef struct gathering {
   kc_enclosure *out;
   const kc_buffer *x, *index;
   int64_t row;
+  uint8_t outside;
 } gathering;
+
+enum { UNDECLARED, CLAMP, ZERO, WRAP };
+
+/* The row that an index means; -1 where the policy picks none. */
+static int64_t row_of(int64_t k, int64_t rows, uint8_t outside) {
+  if (k >= 0 && k < rows) return k;
+  if (rows == 0) return -1;
+  if (outside == CLAMP) return k < 0 ? 0 : rows - 1;
+  if (outside == WRAP) return k % rows < 0 ? k % rows + rows : k % rows;
+  return -1;
+}
 
 static void gather_range(void *user, int worker, int64_t begin, int64_t end) {
   const gathering *g = user;
@@ -38,8 +50,10 @@ static void gather_range(void *user, int worker, int64_t begin, int64_t end) {
   (void)worker;
   for (int64_t o = begin; o < end; o++) {
     int64_t k = kc__index_value(fi, kc_load(fi, kc_buffer_cdata(g->index), (size_t)(o / g->row)));
-    if (k < 0 || k >= rows) continue; /* classes stay empty: undeclared */
-    kc__known v = kc__known_exactly(kc_decode(f, kc_load(f, kc_buffer_cdata(g->x), (size_t)(k * g->row + o % g->row))));
+    k = row_of(k, rows, g->outside);
+    if (k < 0 && g->outside != ZERO) continue; /* classes stay empty: undeclared */
+    kc__known v = k < 0 ? kc__known_exactly(0)
+                        : kc__known_exactly(kc_decode(f, kc_load(f, kc_buffer_cdata(g->x), (size_t)(k * g->row + o % g->row))));
     g->out->lo[o] = v.lo;
     g->out->hi[o] = v.hi;
     g->out->classes[o] = v.classes;
@@ -47,16 +61,16 @@ static void gather_range(void *user, int worker, int64_t begin, int64_t end) {
 }
 
 static kc_status eval_gather(kc_enclosure *out, const kc_buffer *const *inputs, const kc_oracle_params *p, kc_text *err) {
-  (void)p;
   (void)err;
-  gathering g = {out, inputs[0], inputs[1], row_elements(inputs[0])};
+  gathering g = {out, inputs[0], inputs[1], row_elements(inputs[0]), p->outside};
   kc__parallel_for(out->count, GRAIN, gather_range, &g);
   return KC_OK;
 }
 
-const kc_oracle kc__oracle_gather = {
-    .name = "gather",
-    .doc = "x[index[i]] along the first axis, 0-based; what an index outside of x gives is undeclared",
-    .arity = 2,
-    .count = count_gather,
-    .eval = eval_gather};
+const kc_oracle kc__oracle_gather = {.name = "gather",
+                                     .doc = "x[index[i]] along the first axis, 0-based; an index outside of x gives what "
+                                            "outside=clamp, zero or wrap says, else it is "
+                                            "undeclared",
+                                     .arity = 2,
+                                     .count = count_gather,
+                                     .eval = eval_gather};

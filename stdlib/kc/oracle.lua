@@ -26,7 +26,7 @@ for _, row in ipairs(core.oracles and core.oracles() or {}) do core_inputs[row.n
 -- The parameters that an oracle reads; any other is refused.
 local reads = {
   clamp = { "a", "b", "nan" }, max = { "nan" }, reduce_max = { "axis", "nan" }, argmax = { "axis", "nan", "tie" },
-  matmul = { "alpha", "beta", "transpose_a", "transpose_b", "magnitude" },
+  gather = { "outside" }, matmul = { "alpha", "beta", "transpose_a", "transpose_b", "magnitude" },
   sum = { "axis", "magnitude" }, mean = { "axis", "magnitude" }, dot = { "axis", "magnitude" }, cumsum = { "axis", "magnitude" },
   softmax = { "axis" }, log_softmax = { "axis" }, logsumexp = { "axis" }, variance = { "axis", "ddof" },
   layernorm = { "axis", "epsilon" }, rmsnorm = { "axis", "epsilon" },

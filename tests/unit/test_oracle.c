@@ -269,6 +269,18 @@ Test(oracle, large_reductions_agree_with_the_definition) {
   kc_buffer_release(b);
 }
 
+Test(oracle, gather_outside_follows_the_policy) {
+  static const double expected[3][5] = {{30, 10, 10, 30, 20}, {0, 0, 10, 30, 20}, {10, 30, 10, 30, 20}};
+  kc_buffer *x = vector("f32", 3, (const double[]){10, 20, 30}), *i = vector("i32", 5, (const double[]){3, -1, 0, 2, 1});
+  for (int policy = 1; policy <= 3; policy++) {
+    kc_enclosure e = run("gather", x, i, (kc_oracle_params){.outside = (uint8_t)policy});
+    for (int k = 0; k < 5; k++) cr_expect_eq(e.lo[k], expected[policy - 1][k], "policy %d, element %d: %g", policy, k, e.lo[k]);
+    kc_enclosure_clear(&e);
+  }
+  kc_buffer_release(x);
+  kc_buffer_release(i);
+}
+
 Test(oracle, gather_rows_and_undeclared_indices) {
   const double x[] = {1, 2, 3, 4, 5, 6}, index[] = {2, 0, 3, -1, 1};
   kc_buffer *b = tensor("bf16", 2, (int64_t[]){3, 2}, x), *i = vector("i64", 5, index);
