@@ -10,6 +10,7 @@
 
 #include "diff_error.h"
 #include "diff_tiles.h"
+#include "diff_vector.h"
 #include "metric/metric.h"
 #include "parallel.h"
 
@@ -47,6 +48,7 @@ typedef struct block {
   int64_t tile, k;
   int n;
   double x[BLOCK], y[BLOCK];
+  bool out[BLOCK]; /* not finite on either side: no errors */
 } block;
 
 /* ---- what differs by class or bits ------------------------------------------------------------------------------------- */
@@ -80,7 +82,8 @@ static void sort_classes(const pass *p, worker *w, block *b) {
     kc_class x = kc_classify(f, got), y = kc_classify(f, ref);
     if (class_differs(x, y)) count_class(w, b, k, got, ref, x, y);
     w->nan_payloads += x == KC_NAN && y == KC_NAN && got != ref;
-    if (!is_finite(x) || !is_finite(y)) b->x[k] = b->y[k] = 0;
+    b->out[k] = !is_finite(x) || !is_finite(y);
+    if (b->out[k]) b->x[k] = b->y[k] = 0;
   }
 }
 
@@ -95,120 +98,85 @@ static void find_first(const pass *p, worker *w, const block *b) {
 
 /* ---- errors ------------------------------------------------------------------------------------------------------------- */
 
-/* Built for these too; the same bits come out. Without an fma instruction the library's is called. */
-#define KC__VECTOR __attribute__((target_clones("avx2", "default")))
-#define KC__FMA __attribute__((target_clones("fma", "default")))
+/* What a block may hold: an element worse than the worst so far, by ulps or by value; one beyond a limit. */
+typedef struct looks {
+  bool ulps, values, limits;
+} looks;
 
-KC__VECTOR static void widen_f32(double *restrict out, const char *in, int n) {
-  const float *x = (const float *)(const void *)in;
-  for (int k = 0; k < n; k++) out[k] = (double)x[k];
-}
-
-static bool is_f32(const kc_format *f) {
-  return f->kind == KC_FLOAT && f->bits == 32;
-}
-
-static void decode(const pass *p, double *out, const char *in, int n) {
-  const kc_format *f = p->scale.f;
-  if (is_f32(f))
-    widen_f32(out, in, n);
-  else
-    kc_decode_array(f, out, in, (size_t)n);
-}
-
-/* Numbers >= 0 compare as their bits do; the highest bit is the sign. */
-static inline int64_t bits_of(double x) {
-  return (int64_t)kc__bits_of(x);
-}
-
-/* Does any |x - y| exceed a, or r |y|? Exactly, but for differences that are not exact doubles or tiny, where the answer may be yes
- * for no. With `rest` the part of x - y that was rounded off (Knuth), what remains are comparisons, and one fma, whose sign is right. */
-KC__FMA static bool may_exceed(const double *restrict x, const double *restrict y, int n, double a, double r) {
-  int64_t hit = 0, edge = bits_of(a), tiny = bits_of(KC__RESIDUAL_SAFE), relative = -(int64_t)(r < KC__INF);
-  for (int k = 0; k < n; k++) {
-    double s = x[k] - y[k], t = s - x[k], rest = (x[k] - (s - t)) - (y[k] + t);
-    int64_t h = bits_of(__builtin_fabs(s)), excess = bits_of(__builtin_fma(r, __builtin_fabs(y[k]), -__builtin_fabs(s)));
-    int64_t near = bits_of(r * __builtin_fabs(y[k]) * (1 - 0x1p-48));
-    int64_t inexact = -(int64_t)(bits_of(__builtin_fabs(rest)) != 0),
-            uncertain = (inexact & -(int64_t)(h >= near)) | -(int64_t)(h < tiny);
-    hit |= -(int64_t)(h > edge) | (inexact & -(int64_t)(h == edge));
-    hit |= relative & -(int64_t)(h != 0) & (excess | uncertain) & INT64_MIN;
-  }
-  return hit != 0;
-}
-
-/* A float a little below a limit, so that rounded errors of f32 that exceed the limit reach the float; never infinite. */
-static float below(double limit) {
-  double x = fmin(limit, FLT_MAX) * (1 - 0x1p-20);
-  float f = (float)x;
-  return (double)f > x ? nextafterf(f, 0) : f;
-}
-
-static inline int32_t bits_of_f32(float x) {
-  int32_t bits;
-  memcpy(&bits, &x, sizeof bits);
-  return bits;
-}
-
-/* Cheaper, for finite f32 without decoding: false only when no error exceeds a limit. */
-KC__VECTOR static bool reach_f32(const float *restrict x, const float *restrict y, int n, float a, float r) {
-  int32_t hit = 0, edge = bits_of_f32(a);
-  for (int k = 0; k < n; k++) {
-    int32_t h = bits_of_f32(__builtin_fabsf(x[k] - y[k])), product = bits_of_f32(r * __builtin_fabsf(y[k]));
-    hit |= -(int32_t)(h > 0) & (-(int32_t)(h >= edge) | -(int32_t)(h >= product));
-  }
-  return hit != 0;
-}
-
-static bool may_reach_f32(const char *got, const char *ref, int n, double a, double r) {
-  return reach_f32((const float *)(const void *)got, (const float *)(const void *)ref, n, below(a), below(r));
-}
-
-/* What an element must exceed to be a new worst one or beyond the limit. */
-static double threshold(const pass *p, const worker *w, kc_diff_kind kind) {
-  return fmin(w->worst[kind].error, p->limit[kind]);
-}
-
-static bool ulps_matter(const pass *p, const worker *w, const kc__tally *t) {
-  double ulps = threshold(p, w, KC_DIFF_ULP);
+/* May the largest distance of a block exceed a limit? It is exact where distances of codes fit a double. */
+static bool ulps_exceed(const pass *p, const kc__tally *t, double limit) {
   bool exact = !p->scale.ulps && t->max < 0x1p53;
-  return t->max > ulps || (!exact && t->max >= ulps * (1 - 0x1p-48));
+  return t->max > limit || (!exact && t->max >= limit * (1 - 0x1p-48));
+}
+
+static bool any_value(const pass *p, const block *b, double a, double r) {
+  return p->scale.wide || kc__diff_any(b->x, b->y, b->n, a, r);
 }
 
 /* A pair like the worst one so far needs no second look: of a constant tensor all are alike. */
-static bool is_worse(const pass *p, const found *worst, const block *b, int k, kc_diff_kind kind, uint64_t got, uint64_t ref) {
-  if (got == worst->got && ref == worst->ref) return false;
-  return kc__diff_exceeds(&p->scale, kind, got, ref, b->x[k], b->y[k], worst->error);
+static void judge_worst(const pass *p, found *worst, const block *b, int k, kc_diff_kind kind, uint64_t got, uint64_t ref) {
+  if (got == worst->got && ref == worst->ref) return;
+  if (kc__diff_exceeds(&p->scale, kind, got, ref, b->x[k], b->y[k], worst->error))
+    note(worst, b, k, got, ref, kc__diff_error(&p->scale, kind, got, ref));
 }
 
-static void judge_element(const pass *p, worker *w, const block *b, int k, uint64_t got, uint64_t ref) {
-  bool beyond = false;
-  for (kc_diff_kind kind = 0; kind < KC_DIFF_KINDS; kind++) {
-    found *worst = &w->worst[kind];
-    if (is_worse(p, worst, b, k, kind, got, ref)) note(worst, b, k, got, ref, kc__diff_error(&p->scale, kind, got, ref));
-    beyond =
-        beyond || (p->limit[kind] < KC__INF && kc__diff_exceeds(&p->scale, kind, got, ref, b->x[k], b->y[k], p->limit[kind]));
-  }
-  w->beyond += beyond;
-}
-
-static void judge_elements(const pass *p, worker *w, const block *b) {
+static void find_worst(const pass *p, worker *w, const block *b, looks look) {
   const kc_format *f = p->scale.f;
   for (int k = 0; k < b->n; k++) {
     uint64_t got = kc_load(f, b->got, (size_t)k), ref = kc_load(f, b->ref, (size_t)k);
-    if (got == ref || !is_finite(kc_classify(f, got)) || !is_finite(kc_classify(f, ref))) continue;
-    judge_element(p, w, b, k, got, ref);
+    if (got == ref || b->out[k]) continue;
+    for (kc_diff_kind kind = 0; kind < KC_DIFF_KINDS; kind++)
+      if (kind == KC_DIFF_ULP ? look.ulps : look.values) judge_worst(p, &w->worst[kind], b, k, kind, got, ref);
   }
 }
 
+/* Flags of the elements whose distance exceeds the limit; ASK where that takes more than distances of narrow codes. */
+static void flag_ulps(const pass *p, const block *b, uint8_t *flags) {
+  double limit = p->limit[KC_DIFF_ULP];
+  if (p->scale.ulps || p->scale.f->bits > 32) {
+    for (int k = 0; k < b->n; k++) flags[k] |= KC__DIFF_ASK;
+  } else if (limit < UINT32_MAX) {
+    uint32_t d[BLOCK], edge = (uint32_t)limit;
+    kc__ulp_distances(d, p->scale.f, b->got, b->ref, b->n);
+    for (int k = 0; k < b->n; k++) flags[k] |= d[k] > edge ? KC__DIFF_ABOVE : 0;
+  }
+}
+
+static bool exceeds_any(const pass *p, const block *b, int k) {
+  uint64_t got = kc_load(p->scale.f, b->got, (size_t)k), ref = kc_load(p->scale.f, b->ref, (size_t)k);
+  bool any = false;
+  for (kc_diff_kind kind = 0; kind < KC_DIFF_KINDS && got != ref && !any; kind++)
+    any = p->limit[kind] < KC__INF && kc__diff_exceeds(&p->scale, kind, got, ref, b->x[k], b->y[k], p->limit[kind]);
+  return any;
+}
+
+static void count_beyond(const pass *p, worker *w, const block *b) {
+  uint8_t flags[BLOCK];
+  if (p->scale.wide)
+    memset(flags, KC__DIFF_ASK, sizeof flags);
+  else
+    kc__diff_flag(flags, b->x, b->y, b->n, p->limit[KC_DIFF_ABS], p->limit[KC_DIFF_REL]);
+  if (p->limit[KC_DIFF_ULP] < KC__INF) flag_ulps(p, b, flags);
+  for (int k = 0; k < b->n; k++) w->beyond += !b->out[k] && (flags[k] & KC__DIFF_ABOVE || (flags[k] && exceeds_any(p, b, k)));
+}
+
 /* Looks closely at a block in which something differs; `plain`: all elements are finite and no zeros differ by sign. */
-static void examine(const pass *p, worker *w, block *b, bool plain, bool ulps) {
-  double a = threshold(p, w, KC_DIFF_ABS), r = threshold(p, w, KC_DIFF_REL);
-  if (plain && !ulps && is_f32(p->scale.f) && !may_reach_f32(b->got, b->ref, b->n, a, r)) return;
-  decode(p, b->x, b->got, b->n);
-  decode(p, b->y, b->ref, b->n);
+static void examine(const pass *p, worker *w, block *b, const kc__tally *t, bool plain) {
+  const double *limit = p->limit;
+  double a = w->worst[KC_DIFF_ABS].error, r = w->worst[KC_DIFF_REL].error;
+  looks look = {.ulps = ulps_exceed(p, t, w->worst[KC_DIFF_ULP].error), .limits = ulps_exceed(p, t, limit[KC_DIFF_ULP])};
+  if (plain && !look.ulps && !look.limits &&
+      !kc__diff_reach(p->scale.f, b->got, b->ref, b->n, fmin(a, limit[KC_DIFF_ABS]), fmin(r, limit[KC_DIFF_REL])))
+    return;
+  kc__diff_decode(p->scale.f, b->x, b->got, b->n);
+  kc__diff_decode(p->scale.f, b->y, b->ref, b->n);
+  memset(b->out, 0, sizeof b->out);
   if (!plain) sort_classes(p, w, b);
-  if (ulps || p->scale.wide || may_exceed(b->x, b->y, b->n, a, r)) judge_elements(p, w, b);
+  look.values = any_value(p, b, a, r);
+  bool valued = limit[KC_DIFF_ABS] < KC__INF || limit[KC_DIFF_REL] < KC__INF;
+  look.limits = look.limits || (valued && any_value(p, b, limit[KC_DIFF_ABS], limit[KC_DIFF_REL]));
+  if (look.ulps || look.values) find_worst(p, w, b, look);
+  if (look.limits) count_beyond(p, w, b);
 }
 
 static void compare_block(const pass *p, worker *w, block *b) {
@@ -219,7 +187,7 @@ static void compare_block(const pass *p, worker *w, block *b) {
   kc__tally_merge(&w->tally, &t);
   if (t.bit_differences == 0) return;
   if (w->first.tile < 0) find_first(p, w, b);
-  examine(p, w, b, t.finite == b->n && t.class_mismatches == 0, ulps_matter(p, w, &t));
+  examine(p, w, b, &t, t.finite == b->n && t.class_mismatches == 0);
 }
 
 /* ---- tiles ---------------------------------------------------------------------------------------------------------------- */

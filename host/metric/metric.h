@@ -47,6 +47,9 @@ double kc__tally_quantile(const kc__tally *t, double q);
 /* Numbers of the format between two codes that are not NaN. */
 uint64_t kc__ulp_distance(const kc_format *f, uint64_t a, uint64_t b);
 
+/* Distances of n <= KC__METRIC_BLOCK pairs of a format of at most 32 bits; of NaNs they mean nothing. */
+void kc__ulp_distances(uint32_t *d, const kc_format *f, const void *got, const void *ref, int n);
+
 /* Adds one value of element i. */
 static inline void kc__tally_value(kc__tally *t, int64_t i, double value) {
   t->histogram[kc__bin(value)]++;

@@ -198,6 +198,11 @@ static const uint32_t *codes(const kc_format *f, const void *array, int64_t firs
   return room;
 }
 
+void kc__ulp_distances(uint32_t *d, const kc_format *f, const void *got, const void *ref, int n) {
+  uint32_t room[2][BLOCK];
+  (void)sweep_codes(f, d, codes(f, got, 0, n, room[0]), codes(f, ref, 0, n, room[1]), n);
+}
+
 static double block_narrow(const kc__metric_job *j, int64_t first, int n, kc__tally *t) {
   uint32_t d[BLOCK], room[2][BLOCK];
   const uint32_t *got = codes(j->f, j->got, first, n, room[0]), *ref = codes(j->f, j->ref, first, n, room[1]);
