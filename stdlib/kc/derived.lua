@@ -68,9 +68,15 @@ end
 -- Roundings on the longest path beside the additions, operations that may underflow, and alpha, by operation.
 local shapes_of = {}
 
-function shapes_of.sum() return 0, 0, 1 end
-function shapes_of.cumsum() return 0, 0, 1 end
-function shapes_of.mean() return 1, 1, 1 end -- the division, which may underflow
+-- Sums of the accumulator's own numbers do not underflow, those of finer terms do.
+local function finer_terms(c, t, terms)
+  local f, own = core.format(c.input_format(c.oracle.arguments[1])), core.format(t.accumulator)
+  return f.emin - f.frac_bits < own.emin - own.frac_bits and terms or 0
+end
+
+function shapes_of.sum(c, t, terms) return 0, finer_terms(c, t, terms), 1 end
+function shapes_of.cumsum(c, t, terms) return 0, finer_terms(c, t, terms), 1 end
+function shapes_of.mean(c, t, terms) return 1, finer_terms(c, t, terms) + 1, 1 end -- the division may underflow too
 
 function shapes_of.dot(c, t, terms) return products_exact(c, t) and 0 or 1, products_underflow(c, t) and terms or 0, 1 end
 

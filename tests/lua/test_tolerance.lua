@@ -97,6 +97,11 @@ local third = core.enclosure({ 0.5 }, { 0.5 }, { "+finite" })
 check(core.decide(kc.buffer("f32", { 1 }, { 0 / 0 }), third, { kind = "given", denormals = "preserve", allowed = infinite }).vacuous == 1,
   "and shows nothing")
 
+-- Terms finer than the accumulator's subnormals are lost one by one: a conforming f16 sum of them is 0.
+local tiny = kc.buffer("f32", { 1, 8 }, { 1e-9, 1e-9, 1e-9, 1e-9, 1e-9, 1e-9, 1e-9, 1e-9 })
+a = allowed(proved { accumulator = "f16", terms = "k", height = "k - 1" }, kc.oracle.sum("x"), { x = tiny }, { k = 8 }, "f16")
+check(a[1] >= 8e-9, "an f16 sum of 1e-9 may be 0")
+
 -- ---- contracts --------------------------------------------------------------------------------------------------------------
 
 local function contract(fields)
