@@ -168,15 +168,18 @@ end
 ---@return table traced
 function M.sigmoid(x) return 1 / (1 + M.exp(-x)) end
 
---- x / (1 + e^-x).
+--- x / (1 + e^-x); NaN at -inf, where the operations give -inf * 0 (the oracle silu has the limit).
 ---@param x table|number
 ---@return table traced
 function M.silu(x) return x * M.sigmoid(x) end
 
---- x (1 + erf(x / sqrt 2)) / 2.
+--- x (1 + erf(x / sqrt 2)) / 2; NaN at -inf, where the operations give -inf * 0 (the oracle gelu has the limit).
 ---@param x table|number
 ---@return table traced
-function M.gelu(x) return x * (1 + M.erf(x / M.sqrt(2.0 + 0 * x))) / 2 end
+function M.gelu(x)
+  local root = type(x) == "number" and 2 ^ 0.5 or make("sqrt", { M.constant "2" })
+  return x * (1 + M.erf(x / root)) / 2
+end
 
 --- Says that a value is known when the function is traced and may be used in `if`, `and`, `or`, `not`, `==`.
 ---@param value any not a traced value
