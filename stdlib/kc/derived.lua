@@ -1,8 +1,9 @@
 ---@module kc.derived
 -- Derived tolerances: allowed errors that follow from declared arithmetic, one formula each, written as expressions over the inputs,
 -- the exact result and S1, and evaluated upward by certified arithmetic. Derivations: spec/tolerances.md.
-local X = require "kc.expression"
+local X = require "kc.mathematics"
 local core = require "kc.core"
+local expression = require "kc.expression"
 local words = require "kc.words"
 local M = {}
 
@@ -325,9 +326,9 @@ function M.allowed(t, s)
   local operands, names, shape = {}, {}, kept_shape(s)
   local function input(name, value)
     operands[name] = value
-    for _, known in ipairs(names) do if known == name then return X.input(name) end end
+    for _, known in ipairs(names) do if known == name then return expression.input(name) end end
     names[#names + 1] = name
-    return X.input(name)
+    return expression.input(name)
   end
   local c = { oracle = s.oracle, output = s.output }
   function c.input(name) return input(name, s.inputs[name]) end
@@ -339,7 +340,7 @@ function M.allowed(t, s)
   end
   c.y = X.abs(input("y*", { s.reference, shape }))
   local function upper(traced)
-    local enclosure = X.of(traced, names):evaluate(operands, { precision = 64, rising = false })
+    local enclosure = expression.of(traced, names):evaluate(operands, { precision = 64, rising = false })
     local buffer = assert(enclosure:upper())
     enclosure:close()
     return buffer

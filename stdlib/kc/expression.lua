@@ -1,6 +1,6 @@
----@module kc
+---@module kc.expression
 -- Expressions: a Lua function over tensors, called once with traced values and then evaluated in C with certified bounds
--- (spec/oracles.md). On plain numbers the same words compute nearest doubles.
+-- (spec/oracles.md). The words that such a function uses are in kc.mathematics.
 local words = require "kc.words"
 local M = {}
 
@@ -8,15 +8,23 @@ local M = {}
 local nodes = setmetatable({}, { __mode = "k" })
 local Traced = { __name = "kc.traced", __metatable = false }
 
-local function is_traced(v) return nodes[v] ~= nil end
+--- True for a traced value.
+function M.is_traced(v) return nodes[v] ~= nil end
+local is_traced = M.is_traced
 
-local function make(op, args, more)
+--- A traced value: an operation of traced values.
+---@param op string operation of exact.graph
+---@param args table traced values
+---@param more table|nil {number=, text=}
+---@return table traced
+function M.make(op, args, more)
   local node = more or {}
   node.op, node.args = op, args
   local value = setmetatable({}, Traced)
   nodes[value] = node
   return value
 end
+local make = M.make
 
 -- ---- constants ------------------------------------------------------------------------------------------------------------
 
@@ -33,161 +41,19 @@ local function constant_text(v)
   if type(v) == "userdata" and getmetatable(v) == false and pcall(function() return v:hex() end) then return v:hex() end
 end
 
--- The traced value of an operand: itself, or a number or real as an exact constant.
-local function operand(v, where, i)
+--- The traced value of an operand: itself, or a number or real as an exact constant. Raises in the name of the caller's caller.
+---@param v any
+---@param where string
+---@param i integer argument number
+---@param level integer|nil of the error, 3 when absent
+---@return table traced
+function M.operand(v, where, i, level)
   if is_traced(v) then return v end
   local text = constant_text(v)
   if text then return make("constant", {}, { text = text }) end
-  error(("%s: argument %d: expected a traced value or a number, got %s"):format(where, i, words.show(v)), 3)
+  error(("%s: argument %d: expected a traced value or a number, got %s"):format(where, i, words.show(v)), level or 3)
 end
-
---- An exact constant of an expression: a decimal, a hexadecimal float, a quotient p/q, "pi" or "e".
----@param text string
----@return table traced
-function M.constant(text)
-  if type(text) ~= "string" then error("kc.constant: expected text such as \"0.1\", \"1/3\" or \"pi\", got " .. words.show(text), 2) end
-  return make("constant", {}, { text = text })
-end
-
---- The exact quotient of two integers as a constant of an expression.
----@param p integer
----@param q integer not 0
----@return table traced
-function M.ratio(p, q)
-  if math.type(p) ~= "integer" or math.type(q) ~= "integer" or q == 0 then
-    error("kc.ratio: expected two integers, the second not 0", 2)
-  end
-  return make("constant", {}, { text = ("%d/%d"):format(p, q) })
-end
-
--- ---- words ----------------------------------------------------------------------------------------------------------------
-
-local function real(x) return require("kc.exact").real(x, 200) end
-
--- A nearest double, as the same word gives for a plain number.
-local function numeric(name, x) return require("kc.exact")[name](real(x)):tonumber() end
-
-local function truth(b) return b and 1 or 0 end
-
-local function identity(x) return x end
-
--- Words of one argument that C knows under the same name: what they do to a plain number.
-local unary = {
-  "exp", "exp2", "expm1", "log", "log2", "log1p", "tanh", "erf", "sqrt", "rsqrt", "sin", "cos", "cbrt", "abs", "floor",
-}
-local plain_unary = { abs = math.abs, floor = function(x) return math.floor(x) + 0.0 end,
-                      rsqrt = function(x) return (real(1) / require("kc.exact").sqrt(real(x))):tonumber() end }
-
-for _, name in ipairs(unary) do
-  M[name] = function(x)
-    if type(x) == "number" then return plain_unary[name] and plain_unary[name](x) or numeric(name, x) end
-    if type(x) == "userdata" then return require("kc.exact")[name](x) end
-    return make(name, { operand(x, "kc." .. name, 1) })
-  end
-end
-
-local function larger(a, b) return (a ~= a or b ~= b) and a + b or math.max(a, b) end
-local function smaller(a, b) return (a ~= a or b ~= b) and a + b or math.min(a, b) end
-
--- Words of two arguments, with what they do to plain numbers.
-local binary = {
-  { "lt", function(a, b) return truth(a < b) end }, { "le", function(a, b) return truth(a <= b) end },
-  { "gt", function(a, b) return truth(a > b) end }, { "ge", function(a, b) return truth(a >= b) end },
-  { "eq", function(a, b) return truth(a == b) end }, { "ne", function(a, b) return truth(a ~= b) end },
-  { "max", larger }, { "min", smaller }, { "matmul", function(a, b) return a * b end },
-}
-for _, row in ipairs(binary) do
-  local name, plain = row[1], row[2]
-  M[name] = function(a, b)
-    if type(a) == "number" and type(b) == "number" then return plain(a, b) end
-    return make(name, { operand(a, "kc." .. name, 1), operand(b, "kc." .. name, 2) })
-  end
-end
-
--- Words along an axis, which reduce it to size 1; a plain number is a tensor of one element.
-local reductions = { sum = identity, reduce_max = identity, reduce_min = identity, cumsum = identity, size = function() return 1 end }
-for _, name in ipairs(words.keys(reductions)) do
-  M[name] = function(x, axis)
-    if math.type(axis) ~= "integer" then
-      error(("kc.%s: expected a tensor and the axis (from 0, negative from the end), got axis %s"):format(name, words.show(axis)), 2)
-    end
-    if type(x) == "number" then return reductions[name](x) end
-    return make(name, { operand(x, "kc." .. name, 1) }, { number = axis })
-  end
-end
-
---- Mean along an axis, which becomes 1.
----@param x table traced
----@param axis integer from 0, negative from the end
----@return table traced
-function M.mean(x, axis) return M.sum(x, axis) / M.size(x, axis) end
-
---- The last two axes exchanged.
----@param x table traced
----@return table traced
-function M.transpose(x)
-  if type(x) == "number" then return x end
-  return make("transpose", { operand(x, "kc.transpose", 1) })
-end
-
---- `a` where the condition (a comparison such as kc.lt) holds, else `b`; the hull of both where it cannot be decided.
----@param condition table traced
----@param a table|number
----@param b table|number
----@return table traced
-function M.where(condition, a, b)
-  if type(condition) == "boolean" then
-    error("kc.where: the condition is a plain boolean: Lua decided it; use kc.lt, kc.le, kc.eq, kc.ne, kc.isnan ...", 2)
-  end
-  if type(condition) == "number" then return condition ~= 0 and a or b end
-  return make("where", { operand(condition, "kc.where", 1), operand(a, "kc.where", 2), operand(b, "kc.where", 3) })
-end
-
-local class_bits = { ["nan"] = 1, ["-inf"] = 2, ["-finite"] = 4, ["-0"] = 8, ["+0"] = 16, ["+finite"] = 32, ["+inf"] = 64 }
-
-local function is_class(x, mask) return make("isclass", { operand(x, "kc.isclass", 1) }, { number = mask }) end
-
---- 1 where x is NaN, else 0.
----@param x table|number
----@return table traced
-function M.isnan(x)
-  if type(x) == "number" then return truth(x ~= x) end
-  return is_class(x, class_bits["nan"])
-end
-
---- 1 where x is infinite, else 0.
----@param x table|number
----@return table traced
-function M.isinf(x)
-  if type(x) == "number" then return truth(x == math.huge or x == -math.huge) end
-  return is_class(x, class_bits["+inf"] | class_bits["-inf"])
-end
-
---- 1 / (1 + e^-x).
----@param x table|number
----@return table traced
-function M.sigmoid(x) return 1 / (1 + M.exp(-x)) end
-
---- x / (1 + e^-x); NaN at -inf, where the operations give -inf * 0 (the oracle silu has the limit).
----@param x table|number
----@return table traced
-function M.silu(x) return x * M.sigmoid(x) end
-
---- x (1 + erf(x / sqrt 2)) / 2; NaN at -inf, where the operations give -inf * 0 (the oracle gelu has the limit).
----@param x table|number
----@return table traced
-function M.gelu(x)
-  local root = type(x) == "number" and 2 ^ 0.5 or make("sqrt", { M.constant "2" })
-  return x * (1 + M.erf(x / root)) / 2
-end
-
---- Says that a value is known when the function is traced and may be used in `if`, `and`, `or`, `not`, `==`.
----@param value any not a traced value
----@return any value
-function M.static(value)
-  if is_traced(value) then error("kc.static: this value is traced: it is not known before the tensors are; use kc.where", 2) end
-  return value
-end
+local operand = M.operand
 
 -- ---- operators ------------------------------------------------------------------------------------------------------------
 
@@ -280,6 +146,10 @@ end
 local Expression = { __name = "kc.expression", __metatable = false }
 Expression.__index = Expression
 
+-- Classes by name, as bits of kc_class.
+M.class_bits = { ["nan"] = 1, ["-inf"] = 2, ["-finite"] = 4, ["-0"] = 8, ["+0"] = 16, ["+finite"] = 32, ["+inf"] = 64 }
+local class_bits = M.class_bits
+
 local function apply_special(result, proxy, special)
   for i, row in ipairs(special or {}) do
     local name, class, value = row[1], row[2], row[3]
@@ -288,7 +158,8 @@ local function apply_special(result, proxy, special)
       error(("special %d: expected { input name, class, value }, with one of the classes %s"):format(i,
         table.concat(words.keys(class_bits), " ")), 3)
     end
-    result = M.where(is_class(proxy[name], mask), value, result)
+    local here = make("isclass", { proxy[name] }, { number = mask })
+    result = make("where", { here, operand(value, "special", i), result })
   end
   return result
 end
