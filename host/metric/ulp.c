@@ -141,7 +141,7 @@ static void bin_distances(kc__tally *t, const uint32_t d[BLOCK], int n, int zero
   }
 }
 
-static uint64_t total(const uint32_t *d, int n) {
+KC__VECTOR static uint64_t total(const uint32_t *d, int n) {
   uint64_t sum = 0;
   for (int k = 0; k < n; k++) sum += d[k];
   return sum;
