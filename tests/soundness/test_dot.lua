@@ -156,8 +156,8 @@ local function share_of(name, terms, key, dist, format)
   local inputs = { x = fill(format, { 1, terms }, key, dist) }
   local references = { C = oracle.evaluate(kc.oracle.sum("x"), inputs) }
   local t = kc.tolerance.fpna { accumulator = format, terms = "k", denormals = "preserve" }:bind { oracles = { C = kc.oracle.sum("x") },
-    inputs = inputs, references = references, sizes = { k = terms }, formats = { x = format }, outputs = { { name = "C", format = format } },
-    shapes = { C = { 1 } } }
+    inputs = inputs, references = references, sizes = { k = terms }, formats = { x = format },
+    outputs = { { name = "C", format = format } }, shapes = { C = { 1 } } }
   local total = 0.0
   for i = 1, name == "zero" and 0 or terms do total = kc.decode(format, kc.encode(format, total + inputs.x[i])) end
   return core.decide(kc.buffer(format, { 1 }, { total }), references.C, t:core(references.C))
