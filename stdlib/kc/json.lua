@@ -7,6 +7,7 @@ local escapes = { ['"'] = '\\"', ["\\"] = "\\\\", ["\n"] = "\\n", ["\r"] = "\\r"
 
 -- Bytes 128..255 become \u0080..\u00ff: one byte is one character, so that any byte string survives, valid UTF-8 or not.
 local function quote(s)
+  if not s:find('[%c"\\\127-\255]') then return '"' .. s .. '"' end -- nearly every string
   return '"' .. s:gsub('[%c"\\\127-\255]', function(c) return escapes[c] or ("\\u%04x"):format(c:byte()) end) .. '"'
 end
 
@@ -20,13 +21,12 @@ function M.float(x)
   return ("%a"):format(x)
 end
 
+local special = { nan = 0 / 0, inf = math.huge, ["-inf"] = -math.huge }
+
 --- The float that M.float wrote; nil when the text is none.
 ---@param text string
 ---@return number|nil x
-function M.tofloat(text)
-  local special = { nan = 0 / 0, inf = math.huge, ["-inf"] = -math.huge }
-  return special[text] or tonumber(text)
-end
+function M.tofloat(text) return special[text] or tonumber(text) end
 
 local encode
 
@@ -47,12 +47,13 @@ local function encode_table(t, depth)
     for i = 1, #t do parts[i] = encode(t[i], depth + 1) end
     return "[" .. table.concat(parts, ",") .. "]"
   end
-  local keys = {}
+  local keys, n = {}, 0
   for key in pairs(t) do -- sorted below
     if type(key) ~= "string" then error("canonical encoding: keys are strings, got " .. type(key), 0) end
-    keys[#keys + 1] = key
+    n = n + 1
+    keys[n] = key
   end
-  table.sort(keys)
+  if n > 1 then table.sort(keys) end
   for i, key in ipairs(keys) do parts[i] = quote(key) .. ":" .. encode(t[key], depth + 1) end
   return "{" .. table.concat(parts, ",") .. "}"
 end
