@@ -62,6 +62,10 @@ void kc__ball_log2(arb_t r, const arb_t x, slong precision) {
   arb_log_base_ui(r, x, 2, precision);
 }
 
+void kc__ball_log10(arb_t r, const arb_t x, slong precision) {
+  arb_log_base_ui(r, x, 10, precision);
+}
+
 void kc__ball_sigmoid(arb_t r, const arb_t x, slong precision) {
   arb_neg(r, x);
   saturate(r, 2000);
@@ -171,6 +175,8 @@ static void sharpen(kc__bracket *b, const kc_exact *op, double x) {
   arf_set_si(bound, -1);
   if (op->bounds & KC__ABOVE_MINUS_ONE) raise_to(b->lo, bound);
   if (op->bounds & KC__WITHIN_ONE) keep_within(b, bound);
+  arf_set_si(bound, 2);
+  if (op->bounds & KC__BELOW_TWO) lower_to(b->hi, bound);
   arf_clear(bound);
 }
 

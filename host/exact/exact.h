@@ -16,8 +16,8 @@ extern "C" {
 /** An elementwise function, e.g. "exp". */
 typedef struct kc_exact kc_exact;
 
-/** The function called `name`, or NULL: exp exp2 log log2 log1p expm1 tanh erf sigmoid gelu silu rsqrt sqrt sin cos cbrt div
- * pow. */
+/** The function called `name`, or NULL: exp exp2 log log2 log1p expm1 tanh erf sigmoid gelu silu rsqrt sqrt sin cos cbrt log10 tan
+ * sinh cosh asin acos atan asinh acosh atanh erfc div pow hypot. */
 KC_API const kc_exact *kc_exact_find(const char *name);
 /** The i-th function, NULL past the end; for listing. */
 KC_API const kc_exact *kc_exact_at(size_t i);

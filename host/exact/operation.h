@@ -25,7 +25,8 @@ enum {
   KC__WITHIN_X = 2,   /* |f(x)| <= |x| */
   KC__BELOW_X = 4,    /* f(x) <= x */
   KC__ABOVE_X = 8,    /* f(x) >= x */
-  KC__ABOVE_MINUS_ONE = 16
+  KC__ABOVE_MINUS_ONE = 16,
+  KC__BELOW_TWO = 32
 };
 
 typedef void (*kc__ball1_fn)(arb_t r, const arb_t x, slong precision);
@@ -38,9 +39,12 @@ struct kc_exact {
   int arity;
   /* Functions of one argument: the result by class of x, in the order of kc_class's bits. */
   kc__known_point special[7];
-  /* Functions of one argument with an edge: the result at x == edge and below it (NaN: no edge). */
+  /* Functions of one argument with an edge: the result at x == edge and below it (NaN: no edge). `upper` likewise, above it; where
+   * a row does not name it, it is 0, whose result is in `special`, and nothing is known above. */
   double edge;
   kc__known_point at_edge, below_edge;
+  double upper;
+  kc__known_point at_upper, above_upper;
   /* Functions of two arguments: the whole table as a function. */
   kc__known_point (*special2)(double x, double y);
   /* Arguments beyond +-limit give the doubles that +-limit gives (0: no limit). Keeps huge exponents away from the engines. */
@@ -67,6 +71,7 @@ kc__known_point kc__exact_special(const kc_exact *op, const double x[2]);
 /* Special results of functions of two arguments. */
 kc__known_point kc__special_div(double x, double y);
 kc__known_point kc__special_pow(double x, double y);
+kc__known_point kc__special_hypot(double x, double y);
 
 /* Encloses the function at arguments that are not special, with balls of `precision` bits; false when the ball has fewer than
  * `accuracy` bits of relative accuracy. */
@@ -78,6 +83,7 @@ bool kc__exact_has_real(const kc_exact *op);
 /* Functions that Arb lacks. */
 void kc__ball_exp2(arb_t r, const arb_t x, slong precision);
 void kc__ball_log2(arb_t r, const arb_t x, slong precision);
+void kc__ball_log10(arb_t r, const arb_t x, slong precision);
 void kc__ball_sigmoid(arb_t r, const arb_t x, slong precision);
 void kc__ball_silu(arb_t r, const arb_t x, slong precision);
 void kc__ball_gelu(arb_t r, const arb_t x, slong precision);

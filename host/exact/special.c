@@ -21,7 +21,10 @@ kc__known_point kc__exact_special(const kc_exact *op, const double x[2]) {
   if (op->special2) return op->special2(x[0], x[1]);
   if (x[0] == op->edge) return op->at_edge;
   kc__known_point p = op->special[__builtin_ctz((unsigned)kc_classify_double(x[0]))];
-  return p.classes == 0 && x[0] < op->edge ? op->below_edge : p;
+  if (p.classes) return p;
+  if (x[0] < op->edge) return op->below_edge;
+  if (x[0] == op->upper) return op->at_upper;
+  return x[0] > op->upper ? op->above_upper : p;
 }
 
 enum { MAGNITUDE_ZERO, MAGNITUDE_FINITE, MAGNITUDE_INF };
@@ -63,4 +66,11 @@ kc__known_point kc__special_pow(double x, double y) {
   }
   if (x < 0 && !integer) return of_class(KC_NAN);
   return (kc__known_point){0, 0};
+}
+
+/* C11 F.10.4.3: an infinite side makes the other irrelevant, NaN included. */
+kc__known_point kc__special_hypot(double x, double y) {
+  if (isinf(x) || isinf(y)) return infinity(false);
+  if (isnan(x) || isnan(y)) return of_class(KC_NAN);
+  return x == 0 && y == 0 ? zero(false) : (kc__known_point){0, 0};
 }

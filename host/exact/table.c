@@ -1,12 +1,14 @@
 /* table.c - the functions, one row each, with what they give at exceptional arguments.
  *
- * Sources of the special results: C11 Annex F.10 for exp exp2 log log2 log1p expm1 tanh erf sqrt sin cos cbrt pow; IEEE 754-2019
+ * Sources of the special results: C11 Annex F.10 for exp exp2 log log2 log10 log1p expm1 tanh erf erfc sqrt sin cos tan asin
+ * acos atan sinh cosh asinh acosh atanh cbrt pow hypot; IEEE 754-2019
  * section 9.2.1 for rSqrt, sections 6 and 7.3 for division; limits for sigmoid, gelu and silu, which no standard defines. Where a
  * limit is zero approached from below through products (gelu and silu at -inf) both zeros are admitted.
  *
- * Completeness of exact results: by Lindemann and Weierstrass exp, expm1, sin, cos, tanh, log, log1p, sigmoid and silu of a non-zero
- * (log: not 1) rational are transcendental, so they have no exact results beside those listed; exp2 and log2 are exact only at
- * integers and powers of two (Gelfond and Schneider), which their engines see; the rest is algebraic and goes to MPFR.
+ * Completeness of exact results: by Lindemann and Weierstrass exp, expm1, sin, cos, tan, sinh, cosh, tanh, their inverses,
+ * log, log1p, sigmoid and silu of a non-zero (log, acosh, acos: not 1) rational are transcendental, so they have no exact results beside
+ * those listed; exp2, log2 and log10 are exact only at integers and powers of their base (Gelfond and Schneider), which their
+ * engines see; the rest is algebraic and goes to MPFR.
  */
 #include <string.h>
 
@@ -47,8 +49,9 @@
 
 /* e^2000 > 2^2885 and 2^-2885 lie so far outside the doubles that nothing beyond them can round to other bounds, also after
  * multiplication by any double; 1 - e^-2000 is nearer to 1 than any double. exp2 likewise. erf and the erfc of gelu:
- * erfc(60) < e^-3600. */
+ * erfc(60) < e^-3600. At infinity atan is pi / 2, which 2^-1000 does not move to another double. */
 enum { EXP_LIMIT = 2000, EXP2_LIMIT = 3000, ERF_LIMIT = 60 };
+#define ATAN_LIMIT 0x1p1000
 
 static const kc_exact operations[] = {
     {.name = "exp",
@@ -185,6 +188,116 @@ static const kc_exact operations[] = {
      .algebraic = true,
      .ball1 = kc__ball_cbrt,
      .real1 = mpfr_cbrt},
+    {.name = "log10",
+     .doc = "logarithm to base 10; -inf at both zeros, NaN below",
+     .arity = 1,
+     .special = LOGARITHM,
+     .edge = 1,
+     .at_edge = PLUS_ZERO,
+     .points_only = true,
+     .ball1 = kc__ball_log10,
+     .real1 = mpfr_log10},
+    {.name = "tan",
+     .doc = "tangent of x radians, reduced exactly; NaN at infinities",
+     .arity = 1,
+     .special = {NOT_A_NUMBER, NOT_A_NUMBER, EVALUATE, MINUS_ZERO, PLUS_ZERO, EVALUATE, NOT_A_NUMBER},
+     NO_EDGE,
+     .points_only = true,
+     .ball1 = arb_tan,
+     .real1 = mpfr_tan},
+    {.name = "sinh",
+     .doc = "hyperbolic sine",
+     .arity = 1,
+     .special = ODD_UNBOUNDED,
+     NO_EDGE,
+     .limit = EXP_LIMIT,
+     .points_only = true,
+     .ball1 = arb_sinh,
+     .real1 = mpfr_sinh},
+    {.name = "cosh",
+     .doc = "hyperbolic cosine",
+     .arity = 1,
+     .special = {NOT_A_NUMBER, PLUS_INF, EVALUATE, EXACTLY(1), EXACTLY(1), EVALUATE, PLUS_INF},
+     NO_EDGE,
+     .limit = EXP_LIMIT,
+     .points_only = true,
+     .ball1 = arb_cosh,
+     .real1 = mpfr_cosh},
+    {.name = "asin",
+     .doc = "arc sine, from -pi / 2 to pi / 2; NaN beyond -1 and 1",
+     .arity = 1,
+     .special = {NOT_A_NUMBER, NOT_A_NUMBER, EVALUATE, MINUS_ZERO, PLUS_ZERO, EVALUATE, NOT_A_NUMBER},
+     .edge = -1,
+     .below_edge = NOT_A_NUMBER,
+     .upper = 1,
+     .above_upper = NOT_A_NUMBER,
+     .points_only = true,
+     .ball1 = arb_asin,
+     .real1 = mpfr_asin},
+    {.name = "acos",
+     .doc = "arc cosine, from 0 to pi; NaN beyond -1 and 1",
+     .arity = 1,
+     .special = {NOT_A_NUMBER, NOT_A_NUMBER, EVALUATE, EVALUATE, EVALUATE, EVALUATE, NOT_A_NUMBER},
+     .edge = -1,
+     .below_edge = NOT_A_NUMBER,
+     .upper = 1,
+     .at_upper = PLUS_ZERO,
+     .above_upper = NOT_A_NUMBER,
+     .points_only = true,
+     .ball1 = arb_acos,
+     .real1 = mpfr_acos},
+    {.name = "atan",
+     .doc = "arc tangent, from -pi / 2 to pi / 2",
+     .arity = 1,
+     .special = {NOT_A_NUMBER, EVALUATE, EVALUATE, MINUS_ZERO, PLUS_ZERO, EVALUATE, EVALUATE},
+     NO_EDGE,
+     .limit = ATAN_LIMIT,
+     .bounds = KC__WITHIN_X,
+     .points_only = true,
+     .ball1 = arb_atan,
+     .real1 = mpfr_atan},
+    {.name = "asinh",
+     .doc = "inverse hyperbolic sine",
+     .arity = 1,
+     .special = ODD_UNBOUNDED,
+     NO_EDGE,
+     .bounds = KC__WITHIN_X,
+     .points_only = true,
+     .ball1 = arb_asinh,
+     .real1 = mpfr_asinh},
+    {.name = "acosh",
+     .doc = "inverse hyperbolic cosine; NaN below 1",
+     .arity = 1,
+     .special = {NOT_A_NUMBER, NOT_A_NUMBER, NOT_A_NUMBER, NOT_A_NUMBER, NOT_A_NUMBER, EVALUATE, PLUS_INF},
+     .edge = 1,
+     .at_edge = PLUS_ZERO,
+     .below_edge = NOT_A_NUMBER,
+     .points_only = true,
+     .ball1 = arb_acosh,
+     .real1 = mpfr_acosh},
+    {.name = "atanh",
+     .doc = "inverse hyperbolic tangent; infinite at -1 and 1, NaN beyond",
+     .arity = 1,
+     .special = {NOT_A_NUMBER, NOT_A_NUMBER, EVALUATE, MINUS_ZERO, PLUS_ZERO, EVALUATE, NOT_A_NUMBER},
+     .edge = -1,
+     .at_edge = MINUS_INF,
+     .below_edge = NOT_A_NUMBER,
+     .upper = 1,
+     .at_upper = PLUS_INF,
+     .above_upper = NOT_A_NUMBER,
+     .points_only = true,
+     .ball1 = arb_atanh,
+     .real1 = mpfr_atanh},
+    {.name = "erfc",
+     .doc = "1 - erf(x)",
+     .arity = 1,
+     .special = {NOT_A_NUMBER, EXACTLY(2), EVALUATE, EXACTLY(1), EXACTLY(1), EVALUATE, PLUS_ZERO},
+     NO_EDGE,
+     .limit = ERF_LIMIT,
+     .bounds = KC__BELOW_TWO,
+     .points_only = true,
+     .ball1 = arb_hypgeom_erfc,
+     .real1 = mpfr_erfc},
     {.name = "div",
      .doc = "x / y",
      .arity = 2,
@@ -198,6 +311,13 @@ static const kc_exact operations[] = {
      .special2 = kc__special_pow,
      .ball2 = kc__ball_pow,
      .real2 = mpfr_pow},
+    {.name = "hypot",
+     .doc = "sqrt(x^2 + y^2); infinite where one of them is, even if the other is NaN",
+     .arity = 2,
+     .special2 = kc__special_hypot,
+     .algebraic = true,
+     .ball2 = arb_hypot,
+     .real2 = mpfr_hypot},
 };
 /* clang-format on */
 

@@ -15,7 +15,9 @@ local elementwise = { 1, 1 }
 local exact_inputs = {
   exp = elementwise, exp2 = elementwise, log = elementwise, log2 = elementwise, log1p = elementwise, expm1 = elementwise,
   tanh = elementwise, erf = elementwise, sigmoid = elementwise, gelu = elementwise, silu = elementwise, rsqrt = elementwise,
-  sqrt = elementwise, sin = elementwise, cos = elementwise, cbrt = elementwise, div = { 2, 2 }, pow = { 2, 2 },
+  sqrt = elementwise, sin = elementwise, cos = elementwise, cbrt = elementwise, log10 = elementwise, tan = elementwise,
+  sinh = elementwise, cosh = elementwise, asin = elementwise, acos = elementwise, atan = elementwise, asinh = elementwise,
+  acosh = elementwise, atanh = elementwise, erfc = elementwise, div = { 2, 2 }, pow = { 2, 2 }, hypot = { 2, 2 },
   matmul = { 2, 3 },
   sum = { 1, 1 }, mean = { 1, 1 }, dot = { 2, 2 }, cumsum = { 1, 1 }, softmax = { 1, 1 }, log_softmax = { 1, 1 }, logsumexp = { 1, 1 },
   variance = { 1, 1 }, layernorm = { 1, 3 }, rmsnorm = { 1, 2 },

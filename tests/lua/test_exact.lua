@@ -17,9 +17,15 @@ local reference = {
   gelu = function(x) return x * exact.erfc(-x / exact.sqrt(two)) / two end,
   rsqrt = function(x) return one / exact.sqrt(x) end,
   div = function(x, y) return x / y end,
-  pow = exact.pow,
+  pow = exact.pow, hypot = exact.hypot, log10 = exact.log10, tan = exact.tan, sinh = exact.sinh, cosh = exact.cosh,
+  asin = exact.asin, acos = exact.acos, atan = exact.atan, erfc = exact.erfc,
+  asinh = function(x) return exact.log(x + exact.sqrt(x * x + one)) end,
+  acosh = function(x) return exact.log(x + exact.sqrt(x * x - one)) end,
+  atanh = function(x) return exact.log((one + x) / (one - x)) / two end,
 }
-local positive = { log = true, log2 = true, sqrt = true, rsqrt = true, pow = true, log1p = true }
+-- Exponents of the arguments and whether they are positive, where not every number will do.
+local domain = { asin = { -12, 0 }, acos = { -12, 0 }, atanh = { -12, 0 }, acosh = { 0, 6, true } }
+for _, name in ipairs { "log", "log2", "log10", "sqrt", "rsqrt", "pow", "log1p" } do domain[name] = { -12, 6, true } end
 
 -- The next double up, for the width of an enclosure.
 local function up(x)
@@ -35,7 +41,8 @@ end
 for _, row in ipairs(elementwise) do
   local name, n = row.name, 400
   local x, y = kc.buffer("f32", n), kc.buffer("f32", n)
-  x:fill(11, { kind = "log_uniform", a = -12, b = 6, c = positive[name] and 1 or 0 })
+  local lo_exponent, hi_exponent, positive = table.unpack(domain[name] or { -12, 6 })
+  x:fill(11, { kind = "log_uniform", a = lo_exponent, b = hi_exponent, c = positive and 1 or 0 })
   y:fill(12, { kind = "log_uniform", a = -6, b = 5, c = 0 })
   local e = assert(exact.oracle(name, row.arity == 2 and { x, y } or { x }))
   assert(#e == n)

@@ -1,5 +1,5 @@
 /* test_exact.c - certified functions: random and extreme arguments against MPFR at 300 bits and more (composed there from other
- * functions than here), tables of exceptional arguments as the standards print them, refinement, one rounding, parallel evaluation.
+ * functions than here), tables of exceptional arguments as the standards print them, refinement, parallel evaluation.
  */
 #include <criterion/criterion.h>
 #include <float.h>
@@ -19,9 +19,12 @@ typedef int (*unary_fn)(mpfr_ptr, mpfr_srcptr, mpfr_rnd_t);
 static const struct {
   const char *name;
   unary_fn fn;
-} unary[] = {{"exp", mpfr_exp},     {"exp2", mpfr_exp2}, {"log", mpfr_log},       {"log2", mpfr_log2}, {"log1p", mpfr_log1p},
-             {"expm1", mpfr_expm1}, {"tanh", mpfr_tanh}, {"erf", mpfr_erf},       {"sqrt", mpfr_sqrt}, {"sin", mpfr_sin},
-             {"cos", mpfr_cos},     {"cbrt", mpfr_cbrt}, {"rsqrt", mpfr_rec_sqrt}};
+} unary[] = {{"exp", mpfr_exp},        {"exp2", mpfr_exp2},   {"log", mpfr_log},     {"log2", mpfr_log2},
+             {"log1p", mpfr_log1p},    {"expm1", mpfr_expm1}, {"tanh", mpfr_tanh},   {"erf", mpfr_erf},
+             {"sqrt", mpfr_sqrt},      {"sin", mpfr_sin},     {"cos", mpfr_cos},     {"cbrt", mpfr_cbrt},
+             {"rsqrt", mpfr_rec_sqrt}, {"log10", mpfr_log10}, {"tan", mpfr_tan},     {"sinh", mpfr_sinh},
+             {"cosh", mpfr_cosh},      {"asin", mpfr_asin},   {"acos", mpfr_acos},   {"atan", mpfr_atan},
+             {"asinh", mpfr_asinh},    {"acosh", mpfr_acosh}, {"atanh", mpfr_atanh}, {"erfc", mpfr_erfc}};
 
 /* sigmoid = (1 + tanh(x / 2)) / 2 would cancel; e^x / (1 + e^x) does not, for x < 0. */
 static void sigmoid(mpfr_ptr r, mpfr_srcptr x) {
@@ -61,6 +64,7 @@ static void reference(mpfr_ptr r, const char *name, const double *x) {
   mpfr_set_prec(r, BITS);
   if (!strcmp(name, "pow")) mpfr_pow(r, u, v, MPFR_RNDN);
   if (!strcmp(name, "div")) mpfr_div(r, u, v, MPFR_RNDN);
+  if (!strcmp(name, "hypot")) mpfr_hypot(r, u, v, MPFR_RNDN);
   for (size_t k = 0; k < sizeof unary / sizeof *unary; k++) {
     if (!strcmp(name, unary[k].name)) unary[k].fn(r, u, MPFR_RNDN);
   }
@@ -103,11 +107,18 @@ static bool holds(const char *name, const double *x, kc_exact_value v) {
   return fine;
 }
 
-static bool in_domain(const char *name, const double *x) {
-  if (!strcmp(name, "log1p")) return x[0] > -1;
-  if (!strcmp(name, "pow")) return x[0] > 0;
-  if (!strcmp(name, "log") || !strcmp(name, "log2")) return x[0] > 0 && x[0] != 1;
-  return (strcmp(name, "sqrt") && strcmp(name, "rsqrt")) || x[0] > 0;
+static bool is_one_of(const char *name, const char *names) {
+  const char *at = strstr(names, name);
+  size_t n = strlen(name);
+  return at && (at == names || at[-1] == ' ') && (at[n] == ' ' || at[n] == 0);
+}
+
+/* An argument where the function is defined, made from any. */
+static double into_domain(const char *name, double x) {
+  if (is_one_of(name, "asin acos atanh")) return fabs(x) > 1 ? 1 / x : x;
+  if (is_one_of(name, "acosh")) return fmin(fabs(x) < 1 ? 1 / fabs(x) : fabs(x), DBL_MAX);
+  if (is_one_of(name, "log1p")) return x > -1 ? x : -x;
+  return is_one_of(name, "pow log log2 log10 sqrt rsqrt") ? fabs(x) : x;
 }
 
 /* Returns how many bounds are wider than one step. */
@@ -116,7 +127,7 @@ static int check_points(const kc_exact *op, uint64_t seed, int low, int high, in
   int wide = 0;
   for (int i = 0; i < n; i++) {
     double x[2] = {number(&state, low, high), number(&state, low, high)};
-    if (!in_domain(kc_exact_name(op), x)) x[0] = fabs(x[0]);
+    x[0] = into_domain(kc_exact_name(op), x[0]);
     kc_exact_value v = kc_exact_point(op, x);
     cr_assert(holds(kc_exact_name(op), x, v), "%s(%a, %a) not in [%a, %a], classes %d; seed %llu", kc_exact_name(op), x[0],
               x[1], v.lo, v.hi, v.classes, (unsigned long long)seed);
@@ -163,6 +174,18 @@ Test(exact, edges_of_the_doubles) {
       {"silu", {DBL_MAX}, 0x1.ffffffffffffep1023, DBL_MAX, KC_PFIN},
       {"gelu", {-40}, -DBL_TRUE_MIN, 0, KC_NFIN},
       {"gelu", {DBL_MAX}, 0x1.ffffffffffffep1023, DBL_MAX, KC_PFIN},
+      {"erfc", {60}, 0, DBL_TRUE_MIN, KC_PFIN},
+      {"erfc", {-DBL_MAX}, 0x1.fffffffffffffp0, 2, KC_PFIN},
+      {"sinh", {-711}, -(double)INFINITY, -DBL_MAX, KC_NFIN},
+      {"atan", {DBL_TRUE_MIN}, 0, DBL_TRUE_MIN, KC_PFIN},
+      {"atan", {DBL_MAX}, 0x1.921fb54442d18p0, 0x1.921fb54442d19p0, KC_PFIN},
+      {"atan", {-(double)INFINITY}, -0x1.921fb54442d19p0, -0x1.921fb54442d18p0, KC_NFIN},
+      {"asin", {-1}, -0x1.921fb54442d19p0, -0x1.921fb54442d18p0, KC_NFIN},
+      {"acos", {-1}, 0x1.921fb54442d18p1, 0x1.921fb54442d19p1, KC_PFIN},
+      {"acos", {0}, 0x1.921fb54442d18p0, 0x1.921fb54442d19p0, KC_PFIN},
+      {"acosh", {DBL_MAX}, 0x1.633ce8fb9f87dp9, 0x1.633ce8fb9f87ep9, KC_PFIN},
+      {"hypot", {DBL_MAX, DBL_MAX}, DBL_MAX, (double)INFINITY, KC_PFIN},
+      {"hypot", {0, -DBL_TRUE_MIN}, DBL_TRUE_MIN, DBL_TRUE_MIN, KC_PFIN},
       {"pow", {2, -1074}, DBL_TRUE_MIN, DBL_TRUE_MIN, KC_PFIN},
       {"pow", {-2, 1023}, -0x1p1023, -0x1p1023, KC_NFIN},
       {"pow", {-2, DBL_MAX}, DBL_MAX, (double)INFINITY, KC_PFIN}, /* DBL_MAX is even */
@@ -214,6 +237,15 @@ Test(exact, exceptional_arguments_of_one) {
       {"sin", "NNzZN", {0}},
       {"cos", "NN==N", {0, 0, 1, 1, 0}},
       {"cbrt", "NizZI", {0}},
+      {"log10", "NNiiI", {0}},
+      {"tan", "NNzZN", {0}},
+      {"sinh", "NizZI", {0}},
+      {"cosh", "NI==I", {0, 0, 1, 1, 0}},
+      {"asin", "NNzZN", {0}},
+      {"asinh", "NizZI", {0}},
+      {"acosh", "NNNNI", {0}},
+      {"atanh", "NNzZN", {0}},
+      {"erfc", "N===Z", {0, 2, 1, 1, 0}},
   };
   const double arguments[5] = {nan_, -inf, -0.0, 0.0, inf};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -243,7 +275,22 @@ Test(exact, domains_and_exact_results) {
               {"sqrt", 2.25, '=', 1.5},
               {"rsqrt", 0x1p-1074, '=', 0x1p537},
               {"cbrt", -3.375, '=', -1.5},
-              {"exp2", -3, '=', .125}};
+              {"exp2", -3, '=', .125},
+              {"log10", 1, 'Z', 0},
+              {"log10", 1e22, '=', 22},
+              {"log10", -1, 'N', 0},
+              {"asin", 0x1.0000000000001p0, 'N', 0},
+              {"asin", -2, 'N', 0},
+              {"acos", 1, 'Z', 0},
+              {"acos", 0x1.0000000000001p0, 'N', 0},
+              {"acos", -inf, 'N', 0},
+              {"acos", inf, 'N', 0},
+              {"acosh", 1, 'Z', 0},
+              {"acosh", 0x1.fffffffffffffp-1, 'N', 0},
+              {"atanh", 1, 'I', 0},
+              {"atanh", -1, 'i', 0},
+              {"atanh", -1.5, 'N', 0},
+              {"atanh", 3, 'N', 0}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     kc_exact_value v = kc_exact_point(kc_exact_find(rows[i].name), (const double[2]){rows[i].x, 0});
     cr_expect(is_result(v, rows[i].kind, rows[i].value), "%s(%a): [%a, %a] classes %d", rows[i].name, rows[i].x, v.lo, v.hi,
@@ -275,6 +322,21 @@ Test(exact, exceptional_arguments_of_pow) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     kc_exact_value v = kc_exact_point(kc_exact_find("pow"), (const double[2]){rows[i].x, rows[i].y});
     cr_expect(is_result(v, rows[i].kind, rows[i].value), "pow(%g, %g): [%a, %a] classes %d", rows[i].x, rows[i].y, v.lo, v.hi,
+              v.classes);
+  }
+}
+
+/* C11 F.10.4.3. */
+Test(exact, exceptional_arguments_of_hypot) {
+  const struct {
+    double x, y;
+    char kind;
+    double value;
+  } rows[] = {{inf, nan_, 'I', 0},  {nan_, -inf, 'I', 0}, {-inf, 1, 'I', 0}, {nan_, 1, 'N', 0}, {0, nan_, 'N', 0},
+              {-0.0, -0.0, 'Z', 0}, {0, -7, '=', 7},      {-7, 0.0, '=', 7}, {3, -4, '=', 5},   {nan_, nan_, 'N', 0}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    kc_exact_value v = kc_exact_point(kc_exact_find("hypot"), (const double[2]){rows[i].x, rows[i].y});
+    cr_expect(is_result(v, rows[i].kind, rows[i].value), "hypot(%g, %g): [%a, %a] classes %d", rows[i].x, rows[i].y, v.lo, v.hi,
               v.classes);
   }
 }
@@ -392,12 +454,12 @@ Test(exact, an_exact_tie_is_settled) {
 
 /* Tiers never contradict MPFR at 300 bits, and the difference is tight to a double even where the value is not. */
 Test(exact, differences_enclose) {
-  const double x0 = 0.7;
-  kc_buffer *x = vector("f64", 1, &x0);
-  const kc_buffer *inputs[1] = {x};
   for (size_t k = 0; kc_exact_at(k); k++) {
     const kc_exact *op = kc_exact_at(k);
     if (kc_exact_arity(op) != 1) continue;
+    const double x0 = into_domain(kc_exact_name(op), 0.7);
+    kc_buffer *x = vector("f64", 1, &x0);
+    const kc_buffer *inputs[1] = {x};
     mpfr_t want;
     mpfr_init2(want, COMPOSED_BITS);
     reference(want, kc_exact_name(op), (const double[2]){x0, 0});
@@ -418,33 +480,6 @@ Test(exact, differences_enclose) {
     cr_expect_eq(status, KC_EUNSUPPORTED, "%s: the tiers end", kc_exact_name(op));
     kc_exact_refiner_free(r);
     mpfr_clear(want);
-  }
-  kc_buffer_release(x);
-}
-
-/* ---- One rounding ---- */
-
-Test(exact, mpfr_numbers_are_rounded_once) {
-  static const struct {
-    const char *format, *text;
-    uint64_t code;
-  } rows[] = {
-      {"bf16", "0x1.0100000001p0", 0x3f81}, /* 1 + 2^-8 + 2^-40; by way of f32: the tie, 0x3f80 */
-      {"bf16", "0x1.01p0", 0x3f80},         /* the tie */
-      {"f32", "0x1.00000100000000000000000000000000000000001p0", 0x3f800001}, /* sticky beyond 128 bits */
-      {"f32", "-0x1.000001p0", 0xbf800000},
-      {"f16", "1e-1000000000", 0},
-      {"f16", "-1e1000000000", 0xfc00},
-      {"f64", "0x1p-1075", 0},
-      {"f64", "0x1.00000000000000000000000000000000000000001p-1075", 1},
-  };
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    mpfr_t x;
-    mpfr_init2(x, 300);
-    mpfr_set_str(x, rows[i].text, 0, MPFR_RNDN);
-    kc_encoding e = {.rounding = KC_RNE};
-    uint64_t code = kc_encode_parts(kc_format_find(rows[i].format), kc_exact_parts(x), &e);
-    cr_expect_eq(code, rows[i].code, "%s in %s: %llx", rows[i].text, rows[i].format, (unsigned long long)code);
-    mpfr_clear(x);
+    kc_buffer_release(x);
   }
 }
