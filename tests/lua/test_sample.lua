@@ -67,6 +67,39 @@ assert(not pcall(sample.plant, 1, 1, { "last" }) and not pcall(sample.named, "",
 local named = sample.named("K = 0", sample.at({ K = 0 }, sample.normal()))
 assert(named.label == "K = 0" and named.kind == "at" and named.sizes.K == 0)
 
+-- Stratified: the exponents in turn, each with both signs, so that none is missed whatever the seed.
+local strata = filled(sample.stratified(-2, 1), { 16 })
+local count = {}
+for i = 1, 16 do
+  local _, exponent = string.format("%a", strata[i]):match("^(-?0x[01]).*p([+-]%d+)$")
+  local key = (strata[i] < 0 and "-" or "+") .. math.tointeger(tonumber(exponent))
+  count[key] = (count[key] or 0) + 1
+end
+for _, key in ipairs { "+-2", "+-1", "+0", "+1", "--2", "--1", "-0", "-1" } do
+  assert(count[key] == 2, ("exponent %s: %s of 16"):format(key, tostring(count[key])))
+end
+assert(not pcall(filled, sample.stratified(200, 300), { 4 }), "exponents that f32 has not")
+
+-- Around: the neighbours of each point in the format, both zeros, nothing beyond infinity; again and again where there is room.
+local tiny, up = 2.0^-149, 1 + 2.0^-23
+local neighbours = filled(sample.around({ 0, 1, math.huge }, 1), { 10 })
+local expected = { 0, -0.0, tiny, -tiny, 1, up, 1 - 2.0^-24, math.huge, 0x1.fffffep+127, 0 }
+for i, want in ipairs(expected) do
+  assert(neighbours[i] == want and 1 / neighbours[i] == 1 / want, ("neighbour %d is %a, expected %a"):format(i, neighbours[i], want))
+end
+assert(sample.around({ 1 }, 2).label ~= sample.around({ 1 }, 3).label and not pcall(sample.around, { 1 }, -1))
+
+-- Within: finite numbers beyond the bounds become the nearest number inside, the rest is as it was.
+local base = sample.exceptional(0.2, sample.log_uniform(-4, 4))
+local free, bounded = filled(base, { 400 }), filled(sample.within(-0.1, 3, sample.named(base.label, base)), { 400 })
+local inside = -core.decode("f32", core.encode("f32", 0.1, { rounding = "RZ" }))
+for i = 1, 400 do
+  local was, is = free[i], bounded[i]
+  local want = (was > 3 and was < math.huge) and 3 or (was < -0.1 and was > -math.huge) and inside or was
+  assert(is == want or (is ~= is and want ~= want), ("element %d: %a became %a"):format(i, was, is))
+end
+assert(not pcall(sample.within, 3, 2, base) and not pcall(sample.within, 0, 1, 7))
+
 -- Shapes.
 local tensor = assert(scope.tensor "A: bf16[M, 3, K]")
 assert(tensor.format == "bf16" and #tensor.dims == 3 and tensor.dims[2] == 3)
