@@ -18,7 +18,7 @@ return kc.contract {
   oracle        = kc.oracle.log_softmax("x"),
   protocol      = { inputs = { sample.normal(), large, sample.at({ n = 4, d = 4096 }, sample.normal(2)),
                                sample.log_uniform(-20, 6) },
-                    judged = "element", samples = 8192, budget = 400000, vacuous = 0.5,
+                    judged = "element", samples = 4096, budget = 200000, vacuous = 0.5,
                     statistic = "max", pass = "error / tolerance <= 1", repeats = 1 },
   signature     = { pattern = "cancellation, overflow or underflow around the logarithm",
                     test = function(m)
