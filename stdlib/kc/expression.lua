@@ -121,6 +121,7 @@ local function input_proxy(make_input)
       end
       return made[name]
     end,
+    __pairs = function() error("an oracle's inputs are known by name, e.g. x.A; they cannot be listed", 2) end,
     __newindex = function(_, name) error(("an oracle's inputs cannot be changed: '%s'"):format(tostring(name)), 2) end,
     __metatable = false,
   })
@@ -172,7 +173,9 @@ function M.trace(fn, options)
   require("kc.expression_source").check(fn)
   local special = options and options.special
   local proxy, names = input_proxy(function(name) return make("input", {}, { name = name }) end)
-  local result = fn(proxy)
+  local results = table.pack(fn(proxy))
+  if results.n > 1 then error(("the function returned %d values; expected one expression"):format(results.n), 2) end
+  local result = results[1]
   if type(result) == "number" then result = operand(result, "result", 1) end
   if not is_traced(result) then error("the function returned " .. words.show(result) .. "; expected an expression of its inputs", 2) end
   local whole = apply_special(result, proxy, special)

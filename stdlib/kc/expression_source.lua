@@ -28,7 +28,8 @@ end
 local lexicon = {
   { "^%s+" }, { "^%-%-%[(=*)%[.-%]%1%]" }, { "^%-%-[^\n]*" }, { "^%[(=*)%[.-%]%1%]" },
   { "^\"[^\"\\\n]*\"" }, { "^'[^'\\\n]*'" },
-  { "^[%a_][%w_]*", "word" }, { "^0[xX][%x.pP+-]+" }, { "^[%d][%w.]*" }, { "^[=~]=", "comparison" }, { "^[<>]=?" }, { "^.", "sign" },
+  { "^[%a_][%w_]*", "word" }, { "^0[xX][%x.]+[pP]?[+-]?%d*", "number" },
+  { "^%d[%d.]*[eE]?[+-]?%d*", "number" }, { "^[=~]=", "comparison" }, { "^[<>]=?" }, { "^.", "sign" },
 }
 
 -- A string with escapes is walked by hand: a backslash takes the next character along.
@@ -129,37 +130,66 @@ end
 -- Points at which a function that secretly branches is likely to differ, and a few without meaning.
 local points = { 0.0, 1.0, -1.0, 0.5, 2.0, -3.0, 0.8173, -1.3391, 5.25, 17.0 }
 
-local function one_element(x) return require("kc.numbers").buffer("f64", { 1 }, { x }) end
+local function one_element(x, shape) return require("kc.numbers").buffer("f64", shape, { x }) end
 
+-- The bounds are those of arithmetic with about as many bits as a double has: where plain numbers cancel, they are as wide. NaN and
+-- infinity may come from an overflow that only doubles have, and prove nothing.
 local function agree(plain, lo, hi, class)
-  if plain ~= plain then return class == "nan" end
-  if plain == math.huge or plain == -math.huge then return class == (plain > 0 and "+inf" or "-inf") or math.max(-lo, hi) > 1e300 end
-  local slack = 1e-6 * (1 + math.max(math.abs(lo), math.abs(hi)))
+  if plain ~= plain or plain == math.huge or plain == -math.huge then return true end
+  local slack = 8 * (hi - lo) + 1e-6 * (1 + math.max(math.abs(lo), math.abs(hi)))
   return class ~= "nan" and plain >= lo - slack and plain <= hi + slack
+end
+
+-- The points, and the numbers that stand in the function's own text, of both signs.
+local function points_of(fn)
+  local list = table.move(points, 1, #points, 1, {})
+  for _, token in ipairs(body_of(tokens_of(lines_of(debug.getinfo(fn, "S")) or ""))) do
+    local x = token.kind == "number" and tonumber(token.text)
+    if x and #list < 40 then list[#list + 1], list[#list + 2] = x + 0.0, -x end
+  end
+  return list
+end
+
+-- The trace on tensors of one element, of the lowest rank that its axes allow; nil where it has none.
+local function at_point(own, values)
+  for rank = 1, 4 do
+    local shape, buffers = {}, {}
+    for i = 1, rank do shape[i] = 1 end
+    for _, name in ipairs(own.names) do buffers[name] = one_element(values[name], shape) end
+    local ok, enclosure = pcall(own.evaluate, own, buffers, { precision = 48, rising = false })
+    if ok then return enclosure end
+  end
+end
+
+local function demand_agreement(expression, plain, enclosure, values)
+  local lo, hi, classes = enclosure:at(1)
+  -- Of several classes, one that is no number means that the trace itself cannot tell.
+  local class = classes[1]
+  for _, other in ipairs(classes) do
+    if #classes > 1 and (other == "nan" or other:find("inf", 1, true)) then return end
+  end
+  if type(plain) ~= "number" or agree(plain, lo, hi, class) then return end
+  local shown = {}
+  for i, name in ipairs(expression.names) do shown[i] = ("%s = %g"):format(name, values[name]) end
+  error(("the function and its trace differ at %s: %.17g against [%.17g, %.17g]; it depends on values in a way that Lua decides")
+    :format(table.concat(shown, ", "), plain, lo, hi), 0)
 end
 
 --- Compares a traced function with itself on plain numbers, and raises where they differ: then something in it depends on values in a
 --- way that the trace does not hold.
 ---@param expression table
 function M.compare(expression)
-  local own = expression:own_part()
-  for k = 1, #points do
-    local values, buffers = {}, {}
-    for i, name in ipairs(expression.names) do
-      values[name] = points[(k + 3 * (i - 1) - 1) % #points + 1]
-      buffers[name] = one_element(values[name])
-    end
+  local own, list = expression:own_part(), points_of(expression.fn)
+  for k = 1, #list do
+    local values = {}
+    for i, name in ipairs(expression.names) do values[name] = list[(k + 3 * (i - 1) - 1) % #list + 1] end
     local ok, plain = pcall(expression.plain, expression, values)
     if not ok then error("the function cannot be run on plain numbers: " .. tostring(plain), 0) end
-    local defined, enclosure = pcall(own.evaluate, own, buffers)
-    if defined and type(plain) == "number" then
-      local lo, hi, classes = enclosure:at(1)
-      if #classes == 1 and not agree(plain, lo, hi, classes[1]) then
-        local shown = {}
-        for i, name in ipairs(expression.names) do shown[i] = ("%s = %g"):format(name, values[name]) end
-        error(("the function and its trace differ at %s: %.17g against [%.17g, %.17g]; it depends on values in a way that Lua decides")
-          :format(table.concat(shown, ", "), plain, lo, hi), 0)
-      end
+    -- Arithmetic on comparisons fails with booleans, and proves nothing then.
+    local _, with_booleans = require("kc.mathematics").with_booleans(expression.plain, expression, values)
+    local enclosure = at_point(own, values)
+    for _, result in ipairs(enclosure and { plain, type(with_booleans) == "number" and with_booleans or nil } or {}) do
+      demand_agreement(expression, result, enclosure, values)
     end
   end
 end

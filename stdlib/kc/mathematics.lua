@@ -10,12 +10,31 @@ local make, operand, is_traced = expression.make, expression.operand, expression
 
 local function real(x) return require("kc.exact").real(x, 200) end
 
+-- What a comparison of plain numbers gives: 1 or 0, as of traced values. While a function is compared with its own trace it is also run
+-- with true and false: a traced comparison is true for `if` and `and`, whatever it compares, and so are 1 and 0.
+local booleans = false
+
+local function truth(b)
+  if booleans then return b end
+  return b and 1 or 0
+end
+
+--- Calls fn(...) with comparisons of plain numbers that give true and false.
+---@param fn function
+---@return boolean ok, any result as pcall
+function M.with_booleans(fn, ...)
+  booleans = true
+  local ok, result = pcall(fn, ...)
+  booleans = false
+  return ok, result
+end
+
 local plain = {
   abs = math.abs, floor = function(x) return math.floor(x) + 0.0 end,
   rsqrt = function(x) return (real(1) / require("kc.exact").sqrt(real(x))):tonumber() end,
-  lt = function(a, b) return a < b and 1 or 0 end, le = function(a, b) return a <= b and 1 or 0 end,
-  gt = function(a, b) return a > b and 1 or 0 end, ge = function(a, b) return a >= b and 1 or 0 end,
-  eq = function(a, b) return a == b and 1 or 0 end, ne = function(a, b) return a ~= b and 1 or 0 end,
+  lt = function(a, b) return truth(a < b) end, le = function(a, b) return truth(a <= b) end,
+  gt = function(a, b) return truth(a > b) end, ge = function(a, b) return truth(a >= b) end,
+  eq = function(a, b) return truth(a == b) end, ne = function(a, b) return truth(a ~= b) end,
   max = function(a, b) return (a ~= a or b ~= b) and a + b or math.max(a, b) end,
   min = function(a, b) return (a ~= a or b ~= b) and a + b or math.min(a, b) end,
   matmul = function(a, b) return a * b end, size = function() return 1 end,
@@ -245,6 +264,7 @@ end
 ---@param b table|number
 ---@return table traced
 function M.where(condition, a, b)
+  if type(condition) == "boolean" and booleans then return condition and a or b end
   if type(condition) == "boolean" then
     error("kc.where: the condition is a plain boolean: Lua decided it; use kc.lt, kc.le, kc.eq, kc.ne, kc.isnan ...", 2)
   end
@@ -260,7 +280,7 @@ local function is_class(where, x, mask) return make("isclass", { operand(x, wher
 ---@param x table|number
 ---@return table traced
 function M.isnan(x)
-  if type(x) == "number" then return x ~= x and 1 or 0 end
+  if type(x) == "number" then return truth(x ~= x) end
   return is_class("kc.isnan", x, class_bits["nan"])
 end
 
@@ -268,7 +288,7 @@ end
 ---@param x table|number
 ---@return table traced
 function M.isinf(x)
-  if type(x) == "number" then return (x == math.huge or x == -math.huge) and 1 or 0 end
+  if type(x) == "number" then return truth(x == math.huge or x == -math.huge) end
   return is_class("kc.isinf", x, class_bits["+inf"] | class_bits["-inf"])
 end
 

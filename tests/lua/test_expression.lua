@@ -61,6 +61,39 @@ local hidden = expression.trace(function(v) return sneaky(v.x) * 1 end)
 local ok, message = pcall(hidden.evaluate, hidden, { x = kc.buffer("f32", 1, { 3 }) })
 check(not ok and message:find("differ at x = 0", 1, true), tostring(message))
 
+-- A branch at a number that the text names; one behind an axis that needs two dimensions.
+local function safe(d)
+  if d == 0 then return 1e9 end
+  return d
+end
+for _, fn in ipairs { function(v) return safe(v.x - 7) end, function(v) return safe(kc.sum(kc.transpose(v.x), -2)) end } do
+  hidden = expression.trace(fn)
+  ok, message = pcall(hidden.evaluate, hidden, { x = kc.buffer("f32", { 1, 1 }, { 3 }) })
+  check(not ok and message:find("differ at", 1, true), "a helper that branches: " .. tostring(message))
+end
+-- What only doubles overflow or cancel is no difference.
+for _, fn in ipairs { function(v) return kc.log(1 + kc.exp(50 * v.x)) / 50 end, function(v) return kc.sin(1e12 * v.x) end,
+                      function(v) return kc.exp(1000 * v.x) / kc.exp(1000 * v.x) end } do
+  hidden = expression.trace(fn)
+  check(pcall(hidden.evaluate, hidden, { x = kc.buffer("f32", 1, { 3 }) }))
+end
+refused("cannot be listed", function(v)
+  local sum = 0
+  for _, x in pairs(v) do sum = sum + x end -- what the file itself writes
+  return sum
+end)
+refused("returned 2 values", function(v) return v.x, 7 end)
+
+local function pick(condition, a, b) return condition and a or b end
+for _, fn in ipairs {
+  function(v) return pick(kc.lt(v.x, 0), 0.1 * v.x, v.x) end,
+  function(v) return kc.static(kc.lt(v.x, 0) and 0.1 or 1) * v.x end,
+} do
+  hidden = expression.trace(fn)
+  ok, message = pcall(hidden.evaluate, hidden, { x = kc.buffer("f32", 1, { 3 }) })
+  check(not ok and message:find("differ at", 1, true), "a comparison that Lua took for true: " .. tostring(message))
+end
+
 -- ---- values ---------------------------------------------------------------------------------------------------------------
 
 local inf, nan = math.huge, 0 / 0
