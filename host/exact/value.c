@@ -212,6 +212,9 @@ void kc__value_div(kc__value r, kc__value x, kc__value y, slong precision) {
 
 void kc__value_max(kc__value r, kc__value x, kc__value y, slong precision) {
   combine(r, x, y, special_max, arb_max, precision);
+  /* A zero that comes out is one that went in. */
+  uint8_t zeros = (*x.classes | *y.classes) & ZEROS;
+  if (arb_is_zero(r.x) && zeros) *r.classes = (uint8_t)((*r.classes & ~ZEROS) | (*r.classes & zeros));
 }
 
 /* Operations on the mirror image: a scratch value that is cleared again. */

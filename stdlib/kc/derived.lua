@@ -127,7 +127,12 @@ local function sum_parts(t, c)
   local terms, height = c.count(t.terms), c.count(t.height)
   local extra, underflows, alpha = shapes_of[c.oracle.operation](c, t, terms)
   if t.denormals == "flush" then underflows = underflows + terms end -- then sums underflow too
-  return height + extra, underflows * underflow(t.accumulator, t.denormals) * alpha + lost_operands(t, c, terms, alpha)
+  local lost = underflows * underflow(t.accumulator, t.denormals) * alpha + lost_operands(t, c, terms, alpha)
+  -- alpha may be applied to an operand first: what underflows there is multiplied by the other one.
+  if c.oracle.operation == "matmul" and select(2, scalar(c, "alpha", 1)) then
+    lost = lost + 2 * underflow(t.accumulator, t.denormals) * (magnitudes(c, 1) + magnitudes(c, 2))
+  end
+  return height + extra, lost
 end
 
 -- The exponent of a power of two of which every term is a multiple, or nil: then every partial sum in every order is exact while
@@ -138,6 +143,9 @@ local function grid_of_terms(t, c)
   for i = 1, math.min(2, #c.oracle.arguments) do
     local own = c.quantum(c.oracle.arguments[i])
     if not own then return nil end
+    -- A flushing unit may take an operand below its smallest normal number for zero.
+    local normal = math.max(core.format(c.input_format(c.oracle.arguments[i])).emin, core.format(t.accumulator).emin)
+    if t.denormals == "flush" and own < normal then return nil end
     e = e + own
   end
   local f = core.format(t.accumulator)
@@ -150,18 +158,34 @@ local function exact_on_grid(t, c, bound, s1)
   return X.where(X.le(s1, power(frac_bits(t.accumulator) + 1 + e)), 0, bound)
 end
 
+-- The sum stands before it is scaled or divided: its magnitude is at most S1 times this. A scalar that a flushing unit may take for
+-- zero makes any claim void.
+local function unscaled(t, c)
+  if c.oracle.operation == "mean" then return c.count(t.terms) end
+  if c.oracle.operation ~= "matmul" then return 1 end
+  local alpha, has_alpha = scalar(c, "alpha", 1)
+  local beta, has_beta = scalar(c, "beta", 0)
+  local factor = has_alpha and X.where(X.eq(alpha, 0), 1, X.max(1, 1 / X.max(alpha, 0x1p-1000))) or 1
+  if t.denormals ~= "flush" then return factor end
+  local normal = power(core.format(t.accumulator).emin)
+  for _, s in ipairs { has_alpha and alpha or 1, has_beta and beta or 1 } do
+    factor = X.where(X.lt(s, normal), X.where(X.eq(s, 0), factor, math.huge), factor)
+  end
+  return factor
+end
+
 local function dot_proved(t, c)
   local r, lost = sum_parts(t, c)
   local g, s1 = gamma(r, unit(t.accumulator, t.rounding)), c.s1()
   local bound = exact_on_grid(t, c, g * s1 + (1 + g) * lost, s1)
-  return unless_overflow(t, c, bound, (1 + g) * s1, c.y), s1
+  return unless_overflow(t, c, bound, (1 + g) * s1 * unscaled(t, c), c.y), s1
 end
 
 local function dot_expected(t, c)
   local r, lost = sum_parts(t, c)
   local u, s1 = unit(t.accumulator, t.rounding), c.s1()
   local bound = t.lambda * X.sqrt(X.constant(("%d"):format(math.max(r, 1)))) * u * s1 + 2 * lost
-  return unless_overflow(t, c, bound, 2 * s1, c.y), s1
+  return unless_overflow(t, c, bound, 2 * s1 * unscaled(t, c), c.y), s1
 end
 
 -- N eps max|x|, as it is attributed to the paper: no bound (tests/soundness/test_dot.lua has the counterexample); here so that results
@@ -177,24 +201,33 @@ end
 -- First-order bounds are exceeded by products of relative errors, which are far below this share as long as each is below 2^-12.
 local SECOND_ORDER = "1001/1000"
 
+-- |x - m|; an element of -inf beside finite ones has probability 0 and adds nothing.
+local function distance_from(x, most) return X.where(X.isinf(x), 0, X.abs(x - most)) end
+
+-- Nothing is claimed where a relative error reaches 2^-12, the premise of first order.
+local function unless_large(t, allowed, axis, distance, h, errors)
+  local largest_error = unit(t.accumulator, t.rounding) * (2 * X.reduce_max(distance, axis) + h + 2 * errors + 2)
+  return X.where(X.lt(largest_error, power(-10)), allowed, math.huge)
+end
+
 local function softmax(t, c)
   local x, u, h = c.input(c.oracle.arguments[1]), unit(t.accumulator, t.rounding), c.count(t.height)
   local axis = c.oracle.params.axis or -1
-  local distance = X.abs(x - X.reduce_max(x, axis))
+  local distance = distance_from(x, X.reduce_max(x, axis))
   local spread = X.sum(c.y * distance, axis)
   local bound = u * c.y * (distance + spread + h + 2 * t.exp_error + 2) * X.constant(SECOND_ORDER)
-  local whole = bound + 2 * underflow(t.accumulator, t.denormals)
+  local whole = unless_large(t, bound + 2 * underflow(t.accumulator, t.denormals), axis, distance, h, t.exp_error)
   return whole + conversion(t, c, c.y + whole), c.y
 end
 
 local function log_softmax(t, c)
   local x, u, h = c.input(c.oracle.arguments[1]), unit(t.accumulator, t.rounding), c.count(t.height)
   local axis = c.oracle.params.axis or -1
-  local distance = X.abs(x - X.reduce_max(x, axis))
+  local distance = distance_from(x, X.reduce_max(x, axis))
   local spread = X.sum(X.exp(-c.y) * distance, axis) -- c.y = |log p| = -log p
   local log_sum = X.abs(c.y - distance)
   local bound = u * (distance + spread + h + t.exp_error + t.log_error * log_sum + c.y) * X.constant(SECOND_ORDER)
-  local whole = bound + 2 * underflow(t.accumulator, t.denormals)
+  local whole = unless_large(t, bound + 2 * underflow(t.accumulator, t.denormals), axis, distance, h, t.exp_error)
   return whole + conversion(t, c, c.y + whole), nil
 end
 
@@ -204,10 +237,11 @@ local function logsumexp(t, c)
   local most = X.reduce_max(x, axis)
   local scaled = X.exp(x - most)
   local sum = X.sum(scaled, axis)
-  local spread = X.sum(scaled * X.abs(x - most), axis) / sum
+  local distance = distance_from(x, most)
+  local spread = X.sum(scaled * distance, axis) / sum
   local log_sum = X.log(sum)
   local bound = u * (spread + h + t.exp_error + t.log_error * log_sum + X.abs(most + log_sum)) * X.constant(SECOND_ORDER)
-  local whole = bound + 2 * underflow(t.accumulator, t.denormals)
+  local whole = unless_large(t, bound + 2 * underflow(t.accumulator, t.denormals), axis, distance, h, t.exp_error)
   local y = X.abs(most + log_sum)
   return whole + conversion(t, c, y + whole), nil
 end
@@ -248,6 +282,8 @@ local function layernorm(t, c)
   local weight = names[2] and X.abs(c.input(names[2])) or 1
   local roundings = (names[2] and 1 or 0) + (names[3] and 1 or 0)
   local shift = names[3] and X.abs(c.input(names[3])) or 0
+  local flushed = t.denormals == "flush" and c.count(t.height) + 1 or 1
+  mean_error = mean_error + 3 * flushed * tiny -- the mean and the deviations may underflow, and are magnified by the scale
   local bound = (weight * (scale * mean_error + z * relative) + u * roundings * (weight * z + shift)) * X.constant("1002/1000")
   local squares = X.size(x, axis) * (v + error_of_v) * X.constant("1002/1000")
   local claimed = X.where(X.lt(squares, largest(t.accumulator)), X.lt(rho, X.constant("1/4")), 0)

@@ -25,7 +25,10 @@ local function decimal(x) return shortest(x, function(y) return y == x end) end
 local function describe(number, format)
   local facts = core.format(format)
   local code = ("0x%%0%dx"):format((facts.bits + 3) // 4):format(number.code)
-  if facts.kind ~= "float" then return ("%d"):format(number.value), nil, code end
+  if facts.kind ~= "float" then
+    local whole = math.tointeger(number.value)
+    return whole and ("%d"):format(whole) or ("%.0f"):format(number.value), nil, code
+  end
   local text = shortest(number.value, function(y) return core.encode(format, y + 0.0) == number.code end)
   return text, json.float(number.value), code
 end

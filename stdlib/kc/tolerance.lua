@@ -20,6 +20,7 @@ end
 
 local function is_text(v) return type(v) == "string" and v ~= "" end
 local function is_size(v) return type(v) == "number" and v >= 0 and v < math.huge end
+local function is_error(v) return is_size(v) and v >= 1 end
 local function is_count(v) return math.type(v) == "integer" and v >= 0 or is_text(v) end
 
 local function is_float_format(v)
@@ -38,9 +39,9 @@ local fields = {
   terms = { "how many terms are summed: an integer, or text over dimension names such as \"K\"", is_count },
   height = { "additions on the longest path: an integer, or text such as \"K - 1\" or \"ceil(log2(K))\"", is_count },
   lambda = { "a finite number >= 0", is_size },
-  exp_error = { "the error of the kernel's exp in units of u, at least 1 (correct rounding)", is_size },
-  log_error = { "the error of the kernel's log in units of u, at least 1 (correct rounding)", is_size },
-  rsqrt_error = { "the error of the kernel's 1 / sqrt in units of u, at least 1", is_size },
+  exp_error = { "the error of the kernel's exp in units of u, at least 1 (correct rounding)", is_error },
+  log_error = { "the error of the kernel's log in units of u, at least 1 (correct rounding)", is_error },
+  rsqrt_error = { "the error of the kernel's 1 / sqrt in units of u, at least 1", is_error },
   algorithm = { "\"two_pass\" or \"welford\"", one_of { "two_pass", "welford" } },
   factor = { "a finite number >= 0", is_size },
   peer = { "an implementation", function(v) return require("kc.implementation").is(v) end },
@@ -245,6 +246,24 @@ function Tolerance:margins()
   return good, row.bad
 end
 
+local products = { dot = true, matmul = true, sum = true, mean = true, cumsum = true }
+
+--- Name of an input of an oracle whose numbers the accumulator does not hold; nil when all fit.
+---@param accumulator string format
+---@param scope table
+---@param o table oracle
+---@return string|nil name
+function M.wider_input(accumulator, scope, o)
+  local core = require "kc.core"
+  local own = core.format(accumulator)
+  for _, tensor in ipairs(scope.inputs) do
+    local f = core.format(tensor.format)
+    for _, name in ipairs(o.arguments) do
+      if name == tensor.name and f.kind == "float" and (f.frac_bits > own.frac_bits or f.emax > own.emax) then return name end
+    end
+  end
+end
+
 --- Does the formula fit the scope and the oracles; nil, or what is wrong.
 ---@param scope table
 ---@param oracles table output name -> oracle
@@ -258,8 +277,17 @@ function Tolerance:misfit(scope, oracles)
     local ok, message = pcall(derived.count, self[field] or 0, sizes)
     if not ok then return ("field '%s': %s"):format(field, message) end
   end
+  if self.kind == "layernorm" then
+    for _, output in ipairs(scope.outputs) do
+      if (oracles[output.name].params.axis or -1) ~= -1 then return "the formula of tolerance.layernorm is for the last axis" end
+    end
+  end
   for _, output in ipairs(scope.outputs) do
     local operation = oracles[output.name].operation
+    local wide = products[operation] and self.accumulator and M.wider_input(self.accumulator, scope, oracles[output.name])
+    if wide then
+      return ("input '%s' does not fit the accumulator %s: its conversion is no part of the formula"):format(wide, self.accumulator)
+    end
     if not row.operations[operation] then
       return ("the formula of tolerance.%s is for %s, not for the oracle %s of output '%s'"):format(self.kind,
         table.concat(words.keys(row.operations), ", "), operation, output.name)
