@@ -19,8 +19,10 @@ return kc.contract {
   postcondition = function(_, y, ref, t) return { kc.same_class(y.C, ref.C, t), kc.within(y.C, ref.C, t) } end,
   tolerance     = tol.dot { kind = "proved", terms = "K", height = "K - 1", accumulator = "f32", denormals = "preserve" },
   oracle        = kc.oracle.matmul("A", "B"),
-  protocol      = { inputs = { integers, identity, short, sample.uniform(0, 1), sample.normal(), sample.log_uniform(-14, 0) },
-                    judged = "element", samples = 1024, budget = 8e6, vacuous = 0.5,
+  protocol      = { inputs = { integers, identity, short, sample.uniform(0, 1), sample.normal(), sample.log_uniform(-14, 0),
+                               sample.at({ M = 2, N = 1024, K = 80 }, sample.uniform(0, 1)),
+                               sample.at({ M = 32, N = 32, K = 8192 }, sample.integers(0, 40)) },
+                    judged = "element", samples = 1024, budget = 9e6, vacuous = 0.5,
                     statistic = "max", pass = "error / tolerance <= 1", repeats = 1 },
   signature     = { pattern = "narrower than f32",
                     test = function(m)
