@@ -25,7 +25,7 @@ return kc.contract {
                                sample.at({ n = 256, k = 256 }, sample.ill_conditioned(1e6, "x", "y")),
                                sample.log_uniform(-20, 20), sample.log_uniform(40, 55),
                                sample.named("products underflow", sample.log_uniform(-70, -60)) },
-                    judged = "element", samples = 1024, budget = 5e6, vacuous = 0.5,
+                    judged = "element", samples = 256, budget = 9e6, vacuous = 0.5,
                     statistic = "max", pass = "error / tolerance <= 1", repeats = 1 },
   signature     = { pattern = "narrower than f32",
                     test = function(m)

@@ -22,7 +22,7 @@ return kc.contract {
   protocol      = { inputs = { integers, identity, short, sample.uniform(0, 1), sample.normal(), sample.log_uniform(-14, 0),
                                sample.at({ M = 2, N = 1024, K = 80 }, sample.uniform(0, 1)),
                                sample.at({ M = 32, N = 32, K = 8192 }, sample.integers(0, 40)) },
-                    judged = "element", samples = 1024, budget = 9e6, vacuous = 0.5,
+                    judged = "element", samples = 512, budget = 14e6, vacuous = 0.5,
                     statistic = "max", pass = "error / tolerance <= 1", repeats = 1 },
   signature     = { pattern = "narrower than f32",
                     test = function(m)

@@ -25,7 +25,7 @@ return kc.contract {
   tolerance     = tol.dot { kind = "proved", terms = "k", height = "k - 1", accumulator = "f32", denormals = "preserve" },
   oracle        = kc.oracle.sum("x"),
   protocol      = { inputs = { integers, short, sample.uniform(0, 1), sample.normal(), sample.log_uniform(-60, 60), sample.subnormal() },
-                    judged = "element", samples = 1024, budget = 4e6, vacuous = 0.5,
+                    judged = "element", samples = 256, budget = 6e6, vacuous = 0.5,
                     statistic = "max", pass = "error / tolerance <= 1", repeats = 1 },
   signature     = { pattern = "narrower than f32",
                     test = function(m)
