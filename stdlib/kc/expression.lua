@@ -93,10 +93,16 @@ end
 
 local infix = { add = "+", sub = "-", mul = "*", div = "/" }
 
-local function show(value)
+-- A node that is used many times is written out each time: the text stops after this many.
+local SHOWN_NODES = 400
+
+local function show(value, left)
+  left = left or { SHOWN_NODES }
+  left[1] = left[1] - 1
+  if left[1] < 0 then return "..." end
   local node = nodes[value]
   local parts = {}
-  for i, arg in ipairs(node.args) do parts[i] = show(arg) end
+  for i, arg in ipairs(node.args) do parts[i] = show(arg, left) end
   if node.op == "input" then return node.name end
   if node.op == "constant" then return node.text end
   if infix[node.op] then return ("(%s %s %s)"):format(parts[1], infix[node.op], parts[2]) end
@@ -153,6 +159,7 @@ local class_bits = M.class_bits
 
 local function apply_special(result, proxy, special)
   for i, row in ipairs(special or {}) do
+    if type(row) ~= "table" then row = {} end
     local name, class, value = row[1], row[2], row[3]
     local mask = class_bits[class]
     if type(name) ~= "string" or not mask or type(value) ~= "number" then
@@ -171,6 +178,9 @@ end
 ---@return table expression
 function M.trace(fn, options)
   require("kc.expression_source").check(fn)
+  for _, key in ipairs(words.keys(options or {})) do
+    if key ~= "special" then error(("unknown field '%s'; %s"):format(tostring(key), words.hint(tostring(key), { "special" })), 2) end
+  end
   local special = options and options.special
   local proxy, names = input_proxy(function(name) return make("input", {}, { name = name }) end)
   local results = table.pack(fn(proxy))
