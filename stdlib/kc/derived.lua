@@ -25,12 +25,12 @@ end
 
 local function largest(name) return X.constant(("%a"):format(core.format(name).max)) end
 
--- gamma(r) = r u / (1 - r u); Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., lemma 3.1. Nothing is claimed
--- when r u >= 1: an infinite bound.
-local function gamma(r, u)
-  local ru = r * u
-  return X.where(X.lt(ru, 1), ru / (1 - ru), math.huge)
-end
+-- What factors 1 + d, 1 / (1 - d) and e^d with |d| of the sum theta make of 1 at most: their product lies within 1 / (1 - theta).
+-- Nothing is claimed when theta >= 1: an infinite bound. With theta = r u this is gamma(r); Higham, "Accuracy and Stability of Numerical
+-- Algorithms", 2nd ed., lemma 3.1.
+local function compounded(theta) return X.where(X.lt(theta, 1), theta / (1 - theta), math.huge) end
+
+local function gamma(r, u) return compounded(r * u) end
 
 -- What rounding a result of magnitude `most` into the output's format adds; nothing where it is computed in that format.
 local function conversion(t, c, most)
@@ -198,73 +198,96 @@ end
 
 -- ---- softmax, log_softmax, logsumexp ----------------------------------------------------------------------------------------
 
--- First-order bounds are exceeded by products of relative errors, which are far below this share as long as each is below 2^-12.
-local SECOND_ORDER = "1001/1000"
+-- Beyond this distance from the maximum e^-distance is below the least number, whatever the rounding of the distance.
+local function reach(t)
+  local f = core.format(t.accumulator)
+  return f.frac_bits + 1 - f.emin
+end
 
--- |x - m|; an element of -inf beside finite ones has probability 0 and adds nothing.
-local function distance_from(x, most) return X.where(X.isinf(x), 0, X.abs(x - most)) end
+-- Relative error of s = sum of e^(x - m): every term errs by its own (distance + e) u, h additions by u; terms that underflow lose
+-- an absolute error each, against s >= 1. `p` are the terms' shares of s.
+local function error_of_sum(t, c, x, distance, p, axis)
+  local u, own, n = unit(t.accumulator, t.rounding), c.count(t.height) + t.exp_error, X.size(x, axis)
+  local mean = u * (X.sum(p * distance, axis) + own) + n * underflow(t.accumulator, t.denormals)
+  local worst = u * (X.reduce_max(distance, axis) + own)
+  local bound = X.where(X.lt(worst, 1), mean / (1 - worst), math.huge)
+  return X.where(X.lt(n * (1 + bound), largest(t.accumulator)), bound, math.huge)
+end
 
--- Nothing is claimed where a relative error reaches 2^-12, the premise of first order.
-local function unless_large(t, allowed, axis, distance, h, errors)
-  local largest_error = unit(t.accumulator, t.rounding) * (2 * X.reduce_max(distance, axis) + h + 2 * errors + 2)
-  return X.where(X.lt(largest_error, power(-10)), allowed, math.huge)
+local function distances(t, c)
+  local x, axis = c.input(c.oracle.arguments[1]), c.oracle.params.axis or -1
+  local most = X.reduce_max(x, axis)
+  local distance = X.where(X.isinf(x), 0, X.abs(x - most)) -- -inf beside finite ones has probability 0 and adds nothing
+  return x, axis, distance, X.min(distance, reach(t)), most
 end
 
 local function softmax(t, c)
-  local x, u, h = c.input(c.oracle.arguments[1]), unit(t.accumulator, t.rounding), c.count(t.height)
-  local axis = c.oracle.params.axis or -1
-  local distance = distance_from(x, X.reduce_max(x, axis))
-  local spread = X.sum(c.y * distance, axis)
-  local bound = u * c.y * (distance + spread + h + 2 * t.exp_error + 2) * X.constant(SECOND_ORDER)
-  local whole = unless_large(t, bound + 2 * underflow(t.accumulator, t.denormals), axis, distance, h, t.exp_error)
+  local x, axis, _, distance = distances(t, c)
+  local u, tiny = unit(t.accumulator, t.rounding), underflow(t.accumulator, t.denormals)
+  local theta = u * (distance + t.exp_error + 2) + error_of_sum(t, c, x, distance, c.y, axis)
+  local whole = compounded(theta) * (c.y + 3 * tiny) + 3 * tiny
   return whole + conversion(t, c, c.y + whole), c.y
 end
 
+-- Error of log s, given that of s: log itself adds log_error u of its result.
+local function error_of_log(t, u, log_sum, of_sum)
+  local shifted = compounded(of_sum)
+  return shifted + t.log_error * u * (log_sum + shifted)
+end
+
+-- The last addition rounds a number of magnitude y or a little more.
+local function after_log(t, c, u, bound, y)
+  local whole = bound + u * (y + bound) + 4 * underflow(t.accumulator, t.denormals)
+  return whole + conversion(t, c, y + whole), nil
+end
+
 local function log_softmax(t, c)
-  local x, u, h = c.input(c.oracle.arguments[1]), unit(t.accumulator, t.rounding), c.count(t.height)
-  local axis = c.oracle.params.axis or -1
-  local distance = distance_from(x, X.reduce_max(x, axis))
-  local spread = X.sum(X.exp(-c.y) * distance, axis) -- c.y = |log p| = -log p
-  local log_sum = X.abs(c.y - distance)
-  local bound = u * (distance + spread + h + t.exp_error + t.log_error * log_sum + c.y) * X.constant(SECOND_ORDER)
-  local whole = unless_large(t, bound + 2 * underflow(t.accumulator, t.denormals), axis, distance, h, t.exp_error)
-  return whole + conversion(t, c, c.y + whole), nil
+  local x, axis, distance, near = distances(t, c)
+  local u = unit(t.accumulator, t.rounding)
+  local log_sum = X.abs(c.y - distance) -- c.y = |log p| = -log p
+  local of_sum = error_of_sum(t, c, x, near, X.exp(-c.y), axis)
+  return after_log(t, c, u, u * distance + error_of_log(t, u, log_sum, of_sum), c.y)
 end
 
 local function logsumexp(t, c)
-  local x, u, h = c.input(c.oracle.arguments[1]), unit(t.accumulator, t.rounding), c.count(t.height)
-  local axis = c.oracle.params.axis or -1
-  local most = X.reduce_max(x, axis)
-  local scaled = X.exp(x - most)
-  local sum = X.sum(scaled, axis)
-  local distance = distance_from(x, most)
-  local spread = X.sum(scaled * distance, axis) / sum
+  local x, axis, _, near, most = distances(t, c)
+  local u, terms = unit(t.accumulator, t.rounding), X.exp(x - most)
+  local sum = X.sum(terms, axis)
   local log_sum = X.log(sum)
-  local bound = u * (spread + h + t.exp_error + t.log_error * log_sum + X.abs(most + log_sum)) * X.constant(SECOND_ORDER)
-  local whole = unless_large(t, bound + 2 * underflow(t.accumulator, t.denormals), axis, distance, h, t.exp_error)
-  local y = X.abs(most + log_sum)
-  return whole + conversion(t, c, y + whole), nil
+  local of_sum = error_of_sum(t, c, x, near, terms / sum, axis)
+  return after_log(t, c, u, error_of_log(t, u, log_sum, of_sum), X.abs(most + log_sum))
 end
 
 -- ---- variance, layernorm ----------------------------------------------------------------------------------------------------
 
--- Bounds of the relative part and the absolute part of the error of a variance v: the declared algorithm decides.
-local function variance_parts(t, x, v, axis, h, ddof)
-  local u = unit(t.accumulator, t.rounding)
-  local mean_error = (h + 1) * u * X.mean(X.abs(x), axis)
-  if t.algorithm == "welford" then
-    local mean = X.mean(x, axis)
-    return (h + 5) * u * X.sqrt(v * v + mean * mean * v), mean_error, u
-  end
-  local n = X.size(x, axis)
-  return (h + 5) * u * v + mean_error * mean_error * n / (n - ddof), mean_error, u
+local algorithms = {}
+
+-- Deviations from another point than the mean add the square of its distance.
+function algorithms.two_pass(s)
+  return s.g * s.v + (1 + s.g) * s.mean_error * s.mean_error * s.scale
+end
+
+-- Errors of the running mean enter every product: (h + 12) u kappa, and its square where the mean stands still.
+function algorithms.welford(s)
+  local a, q2 = (s.h + 12) * s.u, s.v + s.scale * s.mean * s.mean
+  return s.g * s.v + (1 + s.g) * (a * X.sqrt(s.v * q2) + a * a * q2 / 4)
+end
+
+-- Bounds of the errors of a variance v and of its mean, infinite where a sum may overflow: the declared algorithm decides.
+local function variance_parts(t, c, x, v, axis, ddof)
+  local h, u, tiny, n = c.count(t.height), unit(t.accumulator, t.rounding), underflow(t.accumulator, t.denormals), X.size(x, axis)
+  local magnitude, s = X.mean(X.abs(x), axis), { h = h, u = u, v = v, g = gamma(h + 5, u), scale = n / (n - ddof) }
+  s.mean, s.mean_error = X.mean(x, axis), gamma(h + 2, u) * magnitude + 4 * tiny
+  local lost = t.denormals == "flush" and 2 * tiny * X.sqrt(v * s.scale) or 0 -- operands taken for zero
+  local bound = algorithms[t.algorithm](s) + (1 + s.g) * (1 + 2 * s.scale) * tiny + lost
+  local most = X.max(n * magnitude * (1 + gamma(h, u)), n * (v + bound)) -- both sums stand before their divisions
+  return X.where(X.lt(most, largest(t.accumulator)), bound, math.huge), s.mean_error, u
 end
 
 local function variance(t, c)
   local x, axis = c.input(c.oracle.arguments[1]), c.oracle.params.axis or -1
-  local bound = variance_parts(t, x, c.y, axis, c.count(t.height), c.oracle.params.ddof or 0) * X.constant(SECOND_ORDER)
-  local squares = X.size(x, axis) * (c.y + bound) * X.constant(SECOND_ORDER) -- their sum stands before the division
-  return unless_overflow(t, c, bound + 3 * underflow(t.accumulator, t.denormals), squares, c.y), nil
+  local bound = variance_parts(t, c, x, c.y, axis, c.oracle.params.ddof or 0)
+  return unless_overflow(t, c, bound, c.y + bound, c.y), c.y
 end
 
 -- With v' = v + epsilon and rho the relative error of v', 1 / sqrt errs by rho / 2 (1 - rho)^(-3/2) at most (mean value theorem).
@@ -273,21 +296,18 @@ local function layernorm(t, c)
   local x, epsilon = c.input(names[1]), X.constant(("%a"):format(c.oracle.params.epsilon or 0.0))
   local d = x - X.mean(x, axis)
   local v = X.mean(d * d, axis)
-  local error_of_v, mean_error, u = variance_parts(t, x, v, axis, c.count(t.height), 0)
+  local error_of_v, mean_error, u = variance_parts(t, c, x, v, axis, 0)
   local tiny = underflow(t.accumulator, t.denormals)
-  local rho = (error_of_v * X.constant(SECOND_ORDER) + 3 * tiny) / (v + epsilon) + u
+  local rho = error_of_v / (v + epsilon) * (1 + u) + u
   local scale = X.rsqrt(v + epsilon)
-  local relative = rho / 2 * X.rsqrt(1 - rho) ^ 3 + (t.rsqrt_error + 2) * u
+  local relative = compounded(rho / 2 * X.rsqrt(1 - rho) ^ 3 + (t.rsqrt_error + 2) * u)
   local z = X.abs(d) * scale
   local weight = names[2] and X.abs(c.input(names[2])) or 1
   local roundings = (names[2] and 1 or 0) + (names[3] and 1 or 0)
   local shift = names[3] and X.abs(c.input(names[3])) or 0
-  local flushed = t.denormals == "flush" and c.count(t.height) + 1 or 1
-  mean_error = mean_error + 3 * flushed * tiny -- the mean and the deviations may underflow, and are magnified by the scale
-  local bound = (weight * (scale * mean_error + z * relative) + u * roundings * (weight * z + shift)) * X.constant("1002/1000")
-  local squares = X.size(x, axis) * (v + error_of_v) * X.constant("1002/1000")
-  local claimed = X.where(X.lt(squares, largest(t.accumulator)), X.lt(rho, X.constant("1/4")), 0)
-  local whole = X.where(claimed, bound + (weight + 2) * tiny, math.huge)
+  local error_of_z = z * relative + (1 + relative) * scale * (mean_error + 2 * tiny)
+  local bound = weight * error_of_z + gamma(roundings, u) * (weight * (z + error_of_z) + shift)
+  local whole = X.where(X.lt(rho, X.constant("1/4")), bound + (weight + 2 + X.abs(d)) * tiny, math.huge)
   return whole + conversion(t, c, c.y + whole), nil
 end
 
@@ -305,18 +325,20 @@ M.kinds = {
                fields = { "terms", "height", "lambda" }, operations = sums, build = dot_expected, good = 0.5, bad = 2 },
   fpna = { id = "T-FPNA", formula = "|y - y*| <= N eps max|x| (not a bound: conforming kernels exceed it)",
            fields = { "terms" }, operations = { sum = true }, build = fpna, good = 0.5, bad = 2 },
-  softmax = { id = "T-SOFTMAX", formula = "|y - y*| <= 1.001 u y (|x - m| + sum(y |x - m|) + h + 2 e + 2) + 2 eta",
+  softmax = { id = "T-SOFTMAX",
+              formula = "|y - y*| <= G(u (|x - m| + e + 2) + S) (y + 3 eta) + 3 eta, S = u (sum(p |x - m|) + h + e) / (1 - t)",
               fields = { "height", "exp_error" }, operations = { softmax = true }, build = softmax, good = 1, bad = 1 },
   log_softmax = { id = "T-LOG-SOFTMAX",
-                  formula = "|y - y*| <= 1.001 u (|x - m| + sum(p |x - m|) + h + e + l |log s| + |y|) + 2 eta",
+                  formula = "|y - y*| <= E + u (|y| + E) + 4 eta, E = u |x - m| + G(S) + l u (log s + G(S))",
                   fields = { "height", "exp_error", "log_error" }, operations = { log_softmax = true }, build = log_softmax,
                   good = 1, bad = 1 },
-  logsumexp = { id = "T-LOGSUMEXP", formula = "|y - y*| <= 1.001 u (sum(p |x - m|) + h + e + l |log s| + |y|) + 2 eta",
+  logsumexp = { id = "T-LOGSUMEXP", formula = "|y - y*| <= E + u (|y| + E) + 4 eta, E = G(S) + l u (log s + G(S))",
                 fields = { "height", "exp_error", "log_error" }, operations = { logsumexp = true }, build = logsumexp, good = 1, bad = 1 },
-  variance = { id = "T-VARIANCE", formula = "two_pass: |v - v*| <= (h + 5) u v + ((h + 1) u mean|x|)^2; welford: (h + 5) u kappa v",
+  variance = { id = "T-VARIANCE",
+               formula = "|v - v*| <= gamma(h + 5) v + D; two_pass: D = (gamma(h + 2) mean|x|)^2; welford: D = (T + T^2 / 4) v",
                fields = { "height", "algorithm" }, operations = { variance = true }, build = variance, good = 1, bad = 1 },
   layernorm = { id = "T-LAYERNORM",
-                formula = "|y - y*| <= |w| (s (h + 1) u mean|x| + |z| (rho / 2 (1 - rho)^-1.5 + (e + 2) u)) + roundings",
+                formula = "|y - y*| <= |w| (s gamma(h + 2) mean|x| + |z| (rho / 2 (1 - rho)^-1.5 + (e + 2) u)) + roundings",
                 fields = { "height", "algorithm", "rsqrt_error" }, operations = { layernorm = true }, build = layernorm,
                 good = 1, bad = 1 },
 }
