@@ -216,7 +216,7 @@ end
 
 --- One formula in one format over its data and sizes: none of its kernels is convicted, and what must be convicted is.
 ---@param number integer names the random streams
----@param options table {format=, data={exponents=, values=}, sizes={wide=, per_row=}, least=results, rounds=}
+---@param options table {format=, data={exponents=, values=}, sizes={wide=, per_row=}, least=results, sharp=share, rounds=}
 function M.run(number, options)
   local formula, format = M.formulas[number], options.format
   local run = { name = formula.name, judged = 0, vacuous = 0, worst = 0.0 }
@@ -236,6 +236,7 @@ function M.run(number, options)
     end
   end
   assert(run.judged >= options.least, ("%s: only %d elements were judged"):format(run.name, run.judged))
+  assert(run.worst >= options.sharp, ("%s: kernels use only %.3f of the tolerance: it has become loose"):format(run.name, run.worst))
   assert(convicted > 0, ("%s: %s is never convicted"):format(run.name, formula.convicts))
   print(("%s in %s: %d passed: none convicted, %.1f %% vacuous; largest share %.3f; %s convicted in %d samples; %.1f s"):format(run.name,
     format, run.judged, 100 * run.vacuous / run.judged, run.worst, formula.convicts, convicted, core.clock() - started))

@@ -19,7 +19,8 @@ local sizes = {
 }
 
 for number in ipairs(rows.formulas) do
-  rows.run(number, { format = "f32", data = data, sizes = sizes, least = 350000, rounds = os.getenv "KC_THOROUGH" == "1" and 10 or 1 })
+  rows.run(number, { format = "f32", data = data, sizes = sizes, least = 350000, sharp = 0.4,
+                     rounds = os.getenv "KC_THOROUGH" == "1" and 10 or 1 })
 end
 
 -- ---- rows made for the purpose -----------------------------------------------------------------------------------------------------
