@@ -12,6 +12,7 @@ typedef struct plan {
   const kc_dist *d;
   u128 range;      /* how many outcomes */
   __int128 origin; /* the first of them */
+  int64_t step;    /* between them */
   int exponent;    /* of the unit they are counted in */
   int codes_n;
   uint64_t codes[8];
@@ -166,14 +167,17 @@ static kc_status integers_prepare(plan *p, kc_text *err) {
     return kc_fail(err, KC_EINVAL, "integers: expected integers a <= b up to 2^53, got %g and %g", a, b);
   if (!in_range(p->f, a)) return out_of_range(p, "integers: lower bound", a, err);
   if (!in_range(p->f, b)) return out_of_range(p, "integers: upper bound", b, err);
+  if (!is_integer(p->d->c) || order(p->d->c) < 0)
+    return kc_fail(err, KC_EINVAL, "integers: expected a step that is an integer >= 0, got %g", p->d->c);
   p->origin = (int64_t)a;
-  p->range = (u128)((int64_t)b - (int64_t)a) + 1;
+  p->step = p->d->c == 0 ? 1 : (int64_t)p->d->c;
+  p->range = (u128)(((int64_t)b - (int64_t)a) / p->step) + 1;
   return KC_OK;
 }
 
 static bool integers_draw(const plan *p, uint64_t i, uint64_t word, uint64_t *code) {
   (void)i;
-  *code = encode_signed(p, p->origin + (__int128)kc__random_below(word, p->range), 0);
+  *code = encode_signed(p, p->origin + p->step * (__int128)kc__random_below(word, p->range), 0);
   return true;
 }
 

@@ -156,6 +156,9 @@ KC_API void kc_encode_array(const kc_format *f, void *out, const double *in, siz
  * or all are zero. Sums of multiples of q are exact in every order while they stay below 2^p q. */
 KC_API bool kc_quantum(const kc_format *f, const void *array, size_t n, int *exponent);
 
+/** Replaces finite elements below the code `lo` by it, and above `hi` by that; infinities and NaN stay. */
+KC_API void kc_clamp_array(const kc_format *f, void *array, size_t n, uint64_t lo, uint64_t hi);
+
 /** Position of a finite or infinite code on the line of the format's values: strictly increasing, -0 and +0 both 0 (u64, whose
  * codes exceed int64_t: code - 2^63). A NaN's position means nothing. */
 KC_API int64_t kc_ordered(const kc_format *f, uint64_t code);
@@ -178,7 +181,7 @@ typedef enum kc_dist_kind {
   KC_DIST_UNIFORM,     /* [a, b), rounded into the format */
   KC_DIST_NORMAL,      /* mean a, standard deviation b: a must be 0 and b a power of two, so that integers suffice */
   KC_DIST_LOG_UNIFORM, /* |x| in [2^a, 2^b): integer exponent, uniform significand; c: 0 both signs, 1 positive */
-  KC_DIST_INTEGERS,    /* uniform integers a..b inclusive */
+  KC_DIST_INTEGERS,    /* uniform among the integers a, a + c, a + 2 c ... up to b; c 0 counts as 1 */
   KC_DIST_BITS,        /* every code equally likely, exceptional ones included */
   KC_DIST_FINITE_BITS, /* every finite code equally likely */
   KC_DIST_SUBNORMAL,   /* every subnormal code equally likely, both signs */

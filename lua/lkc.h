@@ -66,6 +66,8 @@ typedef struct lkc_buffer {
 } lkc_buffer;
 /* The open buffer at `arg`; raises on another type or "attempt to use a closed buffer". */
 kc_buffer *lkc_checkbuffer(lua_State *L, int arg);
+/* The same, writable. */
+kc_buffer *lkc_checkwritable(lua_State *L, int arg);
 /* Pushes a closed buffer userdata; the caller then fills in ->b, so that nothing leaks when the allocation raises. */
 lkc_buffer *lkc_newbuffer(lua_State *L);
 
@@ -95,6 +97,7 @@ const kc_driver *const *lkc_drivers(lua_State *L);
 
 void lkc_open_format(lua_State *L);
 void lkc_open_buffer(lua_State *L);
+void lkc_open_fill(lua_State *L);
 void lkc_open_enclosure(lua_State *L);
 void lkc_open_metric(lua_State *L);
 void lkc_open_npy(lua_State *L);

@@ -22,7 +22,7 @@ lkc_buffer *lkc_newbuffer(lua_State *L) {
   return u;
 }
 
-static kc_buffer *check_writable(lua_State *L, int arg) {
+kc_buffer *lkc_checkwritable(lua_State *L, int arg) {
   kc_buffer *b = lkc_checkbuffer(L, arg);
   if (!kc_buffer_writable(b)) luaL_argerror(L, arg, "the buffer is read-only");
   return b;
@@ -97,7 +97,7 @@ static int lkc_buffer_index(lua_State *L) {
 }
 
 static int lkc_buffer_newindex(lua_State *L) {
-  kc_buffer *b = check_writable(L, 1);
+  kc_buffer *b = lkc_checkwritable(L, 1);
   size_t i = check_index(L, 2, b);
   kc_store(kc_buffer_format(b), kc_buffer_data(b), i, lkc_checkelement(L, 3, kc_buffer_format(b), &nearest));
   return 0;
@@ -154,7 +154,7 @@ static int lkc_buffer_code(lua_State *L) {
 ---@param code integer
 function buffer.setcode(self, i, code) end */
 static int lkc_buffer_setcode(lua_State *L) {
-  kc_buffer *b = check_writable(L, 1);
+  kc_buffer *b = lkc_checkwritable(L, 1);
   size_t i = check_index(L, 2, b);
   kc_store(kc_buffer_format(b), kc_buffer_data(b), i, lkc_checkcode(L, 3, kc_buffer_format(b)));
   return 0;
@@ -242,7 +242,7 @@ static int check_poison(lua_State *L, int arg) {
 ---@param which integer
 function buffer.poison(self, which) end */
 static int lkc_buffer_poison(lua_State *L) {
-  kc_buffer *b = check_writable(L, 1);
+  kc_buffer *b = lkc_checkwritable(L, 1);
   kc_buffer_poison(b, check_poison(L, 2));
   return 0;
 }
@@ -306,7 +306,7 @@ static int lkc_buffer_raw(lua_State *L) {
 ---@param bytes string
 function buffer.setraw(self, bytes) end */
 static int lkc_buffer_setraw(lua_State *L) {
-  kc_buffer *b = check_writable(L, 1);
+  kc_buffer *b = lkc_checkwritable(L, 1);
   size_t size;
   const char *bytes = luaL_checklstring(L, 2, &size);
   if (size != kc_buffer_bytes(b))
@@ -340,81 +340,6 @@ static int lkc_buffer_digest(lua_State *L) {
   SHA256Data(kc_buffer_cdata(b), kc_buffer_bytes(b), hex);
   lua_pushstring(L, hex);
   return 1;
-}
-
-static const char *const distributions[] = {
-    [KC_DIST_CONSTANT] = "constant",       [KC_DIST_UNIFORM] = "uniform",       [KC_DIST_NORMAL] = "normal",
-    [KC_DIST_LOG_UNIFORM] = "log_uniform", [KC_DIST_INTEGERS] = "integers",     [KC_DIST_BITS] = "bits",
-    [KC_DIST_FINITE_BITS] = "finite_bits", [KC_DIST_SUBNORMAL] = "subnormal",   [KC_DIST_EXHAUSTIVE] = "exhaustive",
-    [KC_DIST_EXCEPTIONAL] = "exceptional", [KC_DIST_STRATIFIED] = "stratified", [KC_DIST_STRATIFIED + 1] = NULL};
-
-static kc_dist check_distribution(lua_State *L, int arg) {
-  luaL_checktype(L, arg, LUA_TTABLE);
-  const char *kind = lkc_fieldstring(L, arg, "kind", "");
-  kc_dist d = {
-      .a = lkc_fieldnumber(L, arg, "a", 0.0), .b = lkc_fieldnumber(L, arg, "b", 0.0), .c = lkc_fieldnumber(L, arg, "c", 0.0)};
-  while (distributions[d.kind] && strcmp(distributions[d.kind], kind) != 0) d.kind++;
-  if (!distributions[d.kind]) {
-    const char *near = lkc_nearest(kind, distributions);
-    luaL_argerror(L, arg,
-                  lua_pushfstring(L, "unknown distribution '%s'%s%s", kind, near ? "; nearest: " : "", near ? near : ""));
-  }
-  return d;
-}
-
-/*--- Fills the buffer: element i is a function of (key, first + i - 1, distribution, format) alone. Distribution: {kind=, a=, b=, c=}
---- with kind constant (a), uniform (a <= x < b), normal (a = 0, standard deviation b, a power of two), log_uniform (2^a <= |x| < 2^b,
---- c = 1: positive), integers (a..b), bits, finite_bits, subnormal, exhaustive (codes from a on), exceptional (probability a),
---- stratified (exponents a..b in turn).
----@param self userdata
----@param key integer
----@param distribution table
----@param first integer|nil 0 when omitted
-function buffer.fill(self, key, distribution, first) end */
-static int lkc_buffer_fill(lua_State *L) {
-  kc_buffer *b = check_writable(L, 1);
-  uint64_t key = (uint64_t)luaL_checkinteger(L, 2), first = (uint64_t)luaL_optinteger(L, 4, 0);
-  kc_dist d = check_distribution(L, 3);
-  kc_text err = {""};
-  kc_status status = kc_fill(kc_buffer_format(b), kc_buffer_data(b), (size_t)kc_buffer_count(b), first, key, &d, &err);
-  return status == KC_OK ? 0 : lkc_result(L, status, &err);
-}
-
-/*--- Fills this buffer and `other`, of the same format and shape, so that the dot product of each pair of rows (along the last axis) has a
---- condition number near `condition`.
----@param self userdata
----@param other userdata
----@param key integer
----@param condition number
-function buffer.filldot(self, other, key, condition) end */
-static int lkc_buffer_filldot(lua_State *L) {
-  kc_buffer *x = check_writable(L, 1), *y = check_writable(L, 2);
-  kc_text err = {""};
-  luaL_argcheck(L, x != y, 2, "expected another buffer");
-  luaL_argcheck(L, kc_buffer_format(x) == kc_buffer_format(y), 2, "expected a buffer of the same format");
-  luaL_argcheck(L, kc_buffer_count(x) == kc_buffer_count(y), 2, "expected a buffer of the same size");
-  uint64_t key = (uint64_t)luaL_checkinteger(L, 3);
-  double condition = luaL_checknumber(L, 4);
-  int rank = kc_buffer_rank(x);
-  size_t count = (size_t)kc_buffer_count(x), length = rank > 0 ? (size_t)kc_buffer_shape(x)[rank - 1] : 1;
-  size_t bytes = length * kc_buffer_format(x)->storage;
-  kc_status status = KC_OK;
-  for (size_t row = 0; count > 0 && row < count / length && status == KC_OK; row++)
-    status = kc_fill_dot(kc_buffer_format(x), (char *)kc_buffer_data(x) + row * bytes, (char *)kc_buffer_data(y) + row * bytes,
-                         length, key + row, condition, &err);
-  return status == KC_OK ? 0 : lkc_result(L, status, &err);
-}
-
-/*--- Stores one number, rounded to nearest, in every element.
----@param self userdata
----@param x number
-function buffer.fillvalue(self, x) end */
-static int lkc_buffer_fillvalue(lua_State *L) {
-  kc_buffer *b = check_writable(L, 1);
-  const kc_format *f = kc_buffer_format(b);
-  uint64_t code = lkc_checkelement(L, 2, f, &nearest);
-  for (int64_t i = 0; i < kc_buffer_count(b); i++) kc_store(f, kc_buffer_data(b), (size_t)i, code);
-  return 0;
 }
 
 /*--- How many elements are of each class: {["+finite"] = 12, nan = 1, ...}; absent classes have no entry.
@@ -464,9 +389,6 @@ void lkc_open_buffer(lua_State *L) {
                                      {"setraw", lkc_buffer_setraw},
                                      {"copy", lkc_buffer_copy},
                                      {"digest", lkc_buffer_digest},
-                                     {"fill", lkc_buffer_fill},
-                                     {"filldot", lkc_buffer_filldot},
-                                     {"fillvalue", lkc_buffer_fillvalue},
                                      {"classes", lkc_buffer_classes},
                                      {NULL, NULL}};
   static const luaL_Reg metamethods[] = {{"__index", lkc_buffer_index},

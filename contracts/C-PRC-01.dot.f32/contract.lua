@@ -8,7 +8,7 @@ end
 -- Three probes allow no error at all: sums of integers that 24 bits hold, odd 13-bit integers that narrower operands cannot hold, and
 -- 1 * v.
 local integers = sample.at({ n = 1024, k = 600 }, sample.integers(1, 31))
-local odd = sample.at({ n = 1024, k = 128 }, sample.inputs { x = sample.odd_integers(4097, 8191), y = sample.values { 1, -1 } })
+local odd = sample.at({ n = 1024, k = 128 }, sample.inputs { x = sample.integers(4097, 8191, 2), y = sample.values { 1, -1 } })
 local short = sample.at({ n = 1024, k = 2 }, sample.inputs { x = sample.uniform(1, 2), y = sample.constant(1) })
 local identity = sample.at({ n = 1024, k = 1 }, sample.inputs { x = sample.constant(1), y = sample.log_uniform(-60, 60) })
 

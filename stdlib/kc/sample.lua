@@ -63,23 +63,17 @@ function M.log_uniform(lo, hi, positive)
     positive and ",positive" or ""), lo + 0.0, hi + 0.0, positive and 1.0 or 0.0)
 end
 
---- Uniform integers lo..hi.
+--- Uniform among the integers lo, lo + step, ... up to hi. Odd ones (odd lo, step 2) have their lowest bit set, so that a narrower
+--- significand cannot hold them.
 ---@param lo integer
 ---@param hi integer
+---@param step integer|nil 1 when omitted
 ---@return table sample
-function M.integers(lo, hi)
-  return dist("integers", ("integers(%s,%s)"):format(digits(number("integers", lo)), digits(number("integers", hi))), lo + 0.0, hi + 0.0)
-end
-
---- Odd integers lo..hi (lo odd): their lowest bit is set, so that a narrower significand cannot hold them.
----@param lo integer odd
----@param hi integer
----@return table sample
-function M.odd_integers(lo, hi)
-  if math.type(lo) ~= "integer" or math.type(hi) ~= "integer" or lo % 2 == 0 or lo > hi then
-    error("sample.odd_integers: expected integers lo <= hi, lo odd", 2)
-  end
-  return new("odd", ("odd_integers(%d,%d)"):format(lo, hi), { half = M.integers(lo // 2, (hi - 1) // 2) })
+function M.integers(lo, hi, step)
+  if step and number("integers", step) < 1 then error("sample.integers: expected a step of at least 1, got " .. words.show(step), 2) end
+  local label = ("integers(%s,%s%s)"):format(digits(number("integers", lo)), digits(number("integers", hi)),
+    step and "," .. digits(number("integers", step)) or "")
+  return dist("integers", label, lo + 0.0, hi + 0.0, step and step + 0.0 or nil)
 end
 
 --- Every code equally likely, NaN and infinity included.
@@ -256,9 +250,16 @@ local function codes_around(sample, format)
   return codes
 end
 
+-- The list once, then C repeats it.
+local function repeated(buffer, n, put)
+  n = math.min(n, #buffer)
+  for i = 1, n do put(i) end
+  if n > 0 then buffer:tile(n) end
+end
+
 function fillers.around(sample, buffer)
   local codes = codes_around(sample, buffer:format())
-  for i = 1, #buffer do buffer:setcode(i, codes[(i - 1) % #codes + 1]) end
+  repeated(buffer, #codes, function(i) buffer:setcode(i, codes[i]) end)
 end
 
 function fillers.sprinkle(sample, buffer, c)
@@ -267,7 +268,7 @@ function fillers.sprinkle(sample, buffer, c)
 end
 
 function fillers.values(sample, buffer)
-  for i = 1, #buffer do buffer[i] = sample.values[(i - 1) % #sample.values + 1] end
+  repeated(buffer, #sample.values, function(i) buffer[i] = sample.values[i] end)
 end
 
 -- Offsets, from 0, of the elements that a list of places means in a tensor of this shape.
@@ -301,27 +302,14 @@ end
 -- The ends are rounded towards the range.
 function fillers.within(sample, buffer, c)
   fill(sample.base, buffer, c)
-  local format, lo, hi, infinity = buffer:format(), sample.lo, sample.hi, math.huge
-  local low, high = core.encode(format, lo, { rounding = "RU" }), core.encode(format, hi, { rounding = "RD" })
-  for i = 1, #buffer do
-    local x = buffer[i]
-    if x > hi and x < infinity then
-      buffer:setcode(i, high)
-    elseif x < lo and x > -infinity then
-      buffer:setcode(i, low)
-    end
-  end
+  local format = buffer:format()
+  buffer:clamp(core.encode(format, sample.lo, { rounding = "RU" }), core.encode(format, sample.hi, { rounding = "RD" }))
 end
 
 function fillers.inputs(sample, buffer, c)
   local own = sample.by_name[c.name]
   if not own then error(("sample '%s' says nothing of input '%s'"):format(sample.label, c.name), 0) end
   fill(own, buffer, c)
-end
-
-function fillers.odd(sample, buffer, c)
-  fill(sample.half, buffer, c)
-  for i = 1, #buffer do buffer[i] = 2 * buffer[i] + 1 end
 end
 
 function fillers.at(sample, buffer, c) fill(sample.base, buffer, c) end

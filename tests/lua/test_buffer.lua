@@ -179,6 +179,27 @@ raises("same format", x.filldot, x, core.buffer("f32", { 100 }), 5, 1e12)
 raises("same size", x.filldot, x, core.buffer("f64", { 99 }), 5, 1e12)
 raises("condition of at least 1", x.filldot, x, y, 5, 0)
 
+-- tiling, clamping
+local function of(...)
+  local out = core.buffer("f32", { select("#", ...) })
+  for i, value in ipairs { ... } do out[i] = value end
+  return out
+end
+local row = of(1, 2, 3, 0, 0, 0, 0)
+row:tile(3)
+same(row:digest(), of(1, 2, 3, 1, 2, 3, 1):digest())
+raises("expected 1 to the number of elements", row.tile, row, 0)
+raises("expected 1 to the number of elements", row.tile, row, 8)
+local quarter, two = 0x3e800000, 0x40000000
+local range = of(-3, 0.5, 0 / 0, math.huge, 2.5, -0.0)
+range:clamp(quarter, two)
+same(range[1], 0.25)
+same(range[2], 0.5)
+assert(range[3] ~= range[3] and range[4] == math.huge, "infinities and NaN stay")
+same(range[5], 2.0)
+same(range[6], 0.25)
+raises("not below the other", range.clamp, range, two, quarter)
+
 -- classes
 local k = core.buffer("f16", { 6 })
 for i, item in ipairs { 0x0000, 0x8000, 0x7c00, 0x7e00, 0x3c00, 0xbc01 } do k:setcode(i, item) end

@@ -26,6 +26,10 @@ local function all(s, predicate, what, format)
 end
 all(sample.uniform(-2, 3), function(x) return x >= -2 and x <= 3 end, "uniform")
 all(sample.integers(-3, 4), function(x) return x >= -3 and x <= 4 and x == math.floor(x) end, "integers")
+local odd = all(sample.integers(5, 11, 2), function(x) return x == 5 or x == 7 or x == 9 or x == 11 end, "integers in steps")
+local met = {}
+for i = 1, #odd do met[odd[i]] = true end
+assert(met[5] and met[7] and met[9] and met[11], "every step is drawn")
 all(sample.log_uniform(-5, 5, true), function(x) return x >= 2.0^-5 and x <= 32 end, "log-uniform")
 all(sample.subnormal(), function(x) return x ~= 0 and math.abs(x) < 2.0^-126 end, "subnormal")
 all(sample.finite_bits(), function(x) return x == x and math.abs(x) < math.huge end, "finite bits")

@@ -1,4 +1,4 @@
-/* quantum.c - the grid on which the values of an array lie. */
+/* range.c - the grid on which the values of an array lie, and limits put to them. */
 #include "kc.h"
 
 /* Trailing zeros of a significand that is not zero. */
@@ -18,4 +18,14 @@ bool kc_quantum(const kc_format *f, const void *array, size_t n, int *exponent) 
     any = true;
   }
   return any;
+}
+
+void kc_clamp_array(const kc_format *f, void *array, size_t n, uint64_t lo, uint64_t hi) {
+  int64_t least = kc_ordered(f, lo), most = kc_ordered(f, hi);
+  for (size_t i = 0; i < n; i++) {
+    uint64_t code = kc_load(f, array, i);
+    if (kc_classify(f, code) & (KC_NAN | KC_NINF | KC_PINF)) continue;
+    int64_t at = kc_ordered(f, code);
+    if (at < least || at > most) kc_store(f, array, i, at < least ? lo : hi);
+  }
 }
