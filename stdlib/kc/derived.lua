@@ -193,7 +193,7 @@ end
 local function fpna(t, c)
   local x = c.input(c.oracle.arguments[1])
   local eps = 2 * unit(t.accumulator, "nearest")
-  return c.count(t.terms) * eps * X.reduce_max(X.abs(x), c.oracle.params.axis or -1) + 0 * c.y, c.s1()
+  return c.count(t.terms) * eps * X.reduce_max(X.abs(x), c.oracle.params.axis or -1), c.s1()
 end
 
 -- ---- softmax, log_softmax, logsumexp ----------------------------------------------------------------------------------------

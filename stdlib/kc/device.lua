@@ -53,13 +53,27 @@ Direct.__index = Direct
 --- Wraps an opened device for Lua implementations and for isolation = "none".
 ---@param device userdata
 ---@param directory string where kernel files lie
+---@param kernels table|nil the kernel files that may be built: those that an implementation's digest covers
 ---@return table device
-function M.direct(device, directory) return setmetatable({ handle = device, directory = directory, facts = {} }, Direct) end
+function M.direct(device, directory, kernels)
+  return setmetatable({ handle = device, directory = directory, kernels = kernels, facts = {} }, Direct)
+end
+
+local function demand_named(self, build)
+  if not self.kernels or build.dialect == "library" then return end
+  local resolve = require("kc.loader").resolve
+  for _, name in ipairs(self.kernels) do
+    if resolve(self.directory, name) == build.file then return end
+  end
+  error(("device:kernel: file '%s' is not among the implementation's kernels = { ... }: its digest would not cover it"):format(build.file), 3)
+end
 
 function Direct:fingerprint() return self.handle:fingerprint() end
 
 function Direct:kernel(options)
-  local kernel, message = self.handle:kernel(build_of(options, self.directory))
+  local build = build_of(options, self.directory)
+  if options.file then demand_named(self, build) end
+  local kernel, message = self.handle:kernel(build)
   if not kernel then error(message, 2) end
   return kernel
 end

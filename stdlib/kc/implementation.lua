@@ -123,6 +123,14 @@ function M.vacuous_list()
   return list
 end
 
+--- Files that it is made of: kernel or library (a path or a list of candidates), and the kernels that a Lua function builds.
+---@return table files
+function Implementation:files()
+  local list = { self.file }
+  for _, kernel in ipairs(self.kernels or {}) do list[#list + 1] = kernel end
+  return list
+end
+
 function Implementation:__tostring() return ("%s (%s)"):format(self.name, self.kind) end
 
 return M

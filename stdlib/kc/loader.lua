@@ -108,10 +108,16 @@ end
 function M.digest(text, implementations, directory)
   local parts = { judge_identity(), core.sha256(text) }
   for _, item in ipairs(implementations) do
-    local file = item.implementation.file
-    parts[#parts + 1] = file and M.file_digest(M.resolve(directory, file)) or "-"
+    for _, file in ipairs(item.implementation:files()) do parts[#parts + 1] = M.file_digest(M.resolve(directory, file)) or "-" end
   end
   return core.sha256(table.concat(parts, "\n"))
+end
+
+-- What a contract's digest stands for beside its text: its implementations, and the peer of its tolerance.
+local function made_of(contract)
+  local list = contract:implementations()
+  if contract.tolerance.peer then list[#list + 1] = { implementation = contract.tolerance.peer } end
+  return list
 end
 
 -- An error value of a file's own: text that already says where it comes from, other text, or anything else.
@@ -162,7 +168,7 @@ function M.file(path)
   local value, directory = loaded.value, path:match("^(.*)/[^/]*$") or "."
   if value.kc_type == "suite" then return { suite = value, path = path, directory = directory, text = loaded.text } end
   return { contract = value, path = path, reference = path,
-           directory = directory, digest = M.digest(loaded.text, value:implementations(), directory) }
+           directory = directory, digest = M.digest(loaded.text, made_of(value), directory) }
 end
 
 --- A contract that stands in a suite itself, as if it were a file of its own: called SUITE#ID, told apart by the suite's whole text.
@@ -174,7 +180,7 @@ function M.member(suite, id)
     local contract = item.contract
     if type(contract) == "table" and contract.id == id then
       return { contract = contract, path = suite.path, directory = suite.directory, reference = M.reference(suite.path, id),
-               digest = M.digest(id .. "\n" .. suite.text, contract:implementations(), suite.directory) }
+               digest = M.digest(id .. "\n" .. suite.text, made_of(contract), suite.directory) }
     end
   end
 end

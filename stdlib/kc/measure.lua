@@ -3,6 +3,7 @@
 local check = require "kc.check"
 local core = require "kc.core"
 local limit = require "kc.limit"
+local measurement = require "kc.measurement"
 local oracle = require "kc.oracle"
 local protocol = require "kc.protocol"
 local sample = require "kc.sample"
@@ -152,7 +153,16 @@ local function place(output, element)
            code = ("0x%x"):format(output.buffer:code(element)) }
 end
 
-local function worst_of(record, d, output)
+local function add_decision(record, d, output)
+  record.judged = record.judged + d.count
+  record.vacuous = record.vacuous + d.vacuous
+  record.zeros = record.zeros + (d.zeros or 0)
+  record.exact = record.exact + d.exact
+  record.refined = record.refined + d.refined
+  record.class_no = record.class_no + d.class_no
+  record.scaled = math.max(record.scaled or 0.0, round_up(d.worst_scaled))
+  record.confusion = measurement.add_confusion(record.confusion or {}, d.confusion)
+  if d.first_class_no and not record.class_at then record.class_at = place(output, d.first_class_no) end
   local ratio = round_up(d.worst_ratio_hi or 0.0)
   if d.worst and ratio >= (record.worst or 0.0) then
     record.worst, record.worst_at = ratio, place(output, d.worst)
@@ -161,60 +171,49 @@ local function worst_of(record, d, output)
   end
 end
 
+-- What a clause decides about a buffer of its own (an invariant) bears on the answer, but nothing that the kernel wrote was counted.
 local function summarise(record, answer, outputs)
   local seen = {}
   check.each(answer, function(c)
     local d = c.data and c.data.decision
     if not d or seen[d] then return end
     seen[d] = true
-    record.judged = record.judged + d.count
-    record.vacuous = record.vacuous + d.vacuous
-    record.zeros = record.zeros + (d.zeros or 0)
-    record.exact = record.exact + d.exact
-    record.refined = record.refined + d.refined
-    record.class_no = record.class_no + d.class_no
-    record.scaled = math.max(record.scaled or 0.0, round_up(d.worst_scaled))
-    record.confusion = d.confusion
     for _, output in ipairs(outputs) do
-      if c.data.output == output.buffer then
-        worst_of(record, d, output)
-        if d.first_class_no and not record.class_at then record.class_at = place(output, d.first_class_no) end
-      end
+      if c.data.output == output.buffer then add_decision(record, d, output) end
     end
   end)
 end
 
--- The largest error of a peer on the same inputs, per output; its classes must be right, or it says nothing.
+-- The largest error of the tolerance's peer on the same inputs, by output. A peer that fails, or whose classes are wrong, says nothing
+-- about the candidate: nil and why.
 local function peer_errors(candidate, ready, spec, options)
-  local errors
-  local function measured(peer)
-    local outputs = make(candidate.contract.scope.outputs, spec.sizes)
-    local other = candidate:another(peer)
-    local launch, failure = other:run(ready.inputs, outputs, spec.sizes, options)
-    other:close()
-    if not launch then error(("the peer '%s' failed: %s"):format(peer.name, failure.text), 0) end
-    local found = {}
-    for _, output in ipairs(outputs) do
-      local d = core.decide(output.buffer, ready.references[output.name], { kind = "abs", value = 1.0, denormals = "preserve" })
-      found[output.name] = d.class_no == 0 and d.worst_ratio_lo or 0.0
-    end
-    close_all(outputs)
-    return found
+  local peer = candidate.contract.tolerance.peer
+  if not peer then return {} end
+  local outputs, errors, why = make(candidate.contract.scope.outputs, spec.sizes), {}, nil
+  local other = candidate:another(peer)
+  local launch, failure = other:run(ready.inputs, outputs, spec.sizes, options)
+  other:close()
+  for _, output in ipairs(launch and outputs or {}) do
+    local d = core.decide(output.buffer, ready.references[output.name], { kind = "abs", value = 1.0, denormals = "preserve" })
+    errors[output.name] = d.worst_ratio_lo
+    if d.class_no > 0 then why = ("%d elements of '%s' have an inadmissible class"):format(d.class_no, output.name) end
   end
-  return function(peer, output)
-    errors = errors or measured(peer)
-    return errors[output.name]
-  end
+  close_all(outputs)
+  why = launch and why or failure and failure.text
+  if why then return nil, ("the peer '%s' says nothing: %s"):format(peer.name, why) end
+  return errors
 end
 
--- The tolerance as it is for this sample.
+-- The tolerance as it is for this sample; nil and why where it cannot be known.
 local function bound(candidate, x, ready, spec, options)
   local contract = candidate.contract
+  local errors, why = peer_errors(candidate, ready, spec, options)
+  if not errors then return nil, why end
   local formats, shapes = {}, {}
   for _, tensor in ipairs(contract.scope.inputs) do formats[tensor.name] = tensor.format end
   for _, tensor in ipairs(contract.scope.outputs) do shapes[tensor.name] = scope.shape(tensor, spec.sizes) end
   return contract.tolerance:bind { oracles = contract.oracle, inputs = x, formats = formats, references = ready.references,
-    outputs = contract.scope.outputs, shapes = shapes, sizes = spec.sizes, peer_error = peer_errors(candidate, ready, spec, options) }
+    outputs = contract.scope.outputs, shapes = shapes, sizes = spec.sizes, peer_errors = errors }
 end
 
 -- The arguments of an elementwise function at one element: inputs of another size are left out.
@@ -264,9 +263,14 @@ local function run(candidate, spec, options, record, ready, outputs)
   local x = by_name(ready.inputs)
   ready.references = ready.references or references(contract, x, spec.sizes)
   if ready.bound_for ~= contract.tolerance then -- inputs and references may be another contract's too
-    ready.bound_for, ready.tolerance = contract.tolerance, bound(candidate, x, ready, spec, options)
+    ready.bound_for = contract.tolerance
+    ready.tolerance, ready.unbound = bound(candidate, x, ready, spec, options)
   end
-  judge(contract, record, x, y, ready, options.limit, outputs)
+  if ready.tolerance then
+    judge(contract, record, x, y, ready, options.limit, outputs)
+  else
+    record.answer, record.text = "unknown", ready.unbound
+  end
   if options.keep then
     record.outputs, record.inputs = y, x
   else

@@ -13,11 +13,16 @@ function M.new()
                         worst = 0.0 }, Measurement)
 end
 
-local function merge_confusion(total, confusion)
+--- Adds one decision's confusion of classes to a total.
+---@param total table expected -> found -> count
+---@param confusion table likewise
+---@return table total
+function M.add_confusion(total, confusion)
   for expected, row in pairs(confusion) do -- sums commute
     total[expected] = total[expected] or {}
     for found, n in pairs(row) do total[expected][found] = (total[expected][found] or 0) + n end -- sums commute
   end
+  return total
 end
 
 --- Adds a sample record.
@@ -30,7 +35,7 @@ function Measurement:add(record)
   self.exact = self.exact + (record.exact or 0)
   self.worst = math.max(self.worst, record.worst or 0.0)
   self.redraws = self.redraws + (record.redraws or 0)
-  merge_confusion(self.confused, record.confusion or {})
+  M.add_confusion(self.confused, record.confusion or {})
   if record.evidence then self.evidence[#self.evidence + 1] = record.evidence end
 end
 
@@ -55,6 +60,20 @@ end
 ---@param found string
 ---@return integer count
 function Measurement:confusion(expected, found) return self.confused[expected] and self.confused[expected][found] or 0 end
+
+local special = { ["nan"] = true, ["-inf"] = true, ["+inf"] = true }
+
+--- Number of elements whose NaN or infinity is lost, leaked or turned into another.
+---@return integer count
+function Measurement:misplaced()
+  local count = 0
+  for expected, row in pairs(self.confused) do -- sums commute
+    for found, n in pairs(row) do -- sums commute
+      if expected ~= found and (special[expected] or special[found]) then count = count + n end
+    end
+  end
+  return count
+end
 
 --- True when some run left evidence of this kind: crash, exit, limit, guards, fpstate, unwritten, barrier, local.
 ---@param kind string

@@ -85,7 +85,7 @@ function handlers.call(self, request)
   local inputs, outputs = {}, {}
   for _, item in ipairs(request.inputs) do inputs[item.name] = self.buffers[item.buffer] end
   for _, item in ipairs(request.outputs) do outputs[item.name] = self.buffers[item.buffer] end
-  local device = require("kc.device").direct(self.device, loaded.directory)
+  local device = require("kc.device").direct(self.device, loaded.directory, found.kernels or {})
   local ok, said = pcall(found.run, device, inputs, outputs, request.sizes)
   if not ok then return { error = tostring(said), code = "raised" } end
   local record = device.facts

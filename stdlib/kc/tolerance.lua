@@ -210,15 +210,16 @@ local function derived_core(t, sample, output, enclosure)
 end
 
 --- The tolerance for one sample, as a postcondition receives it.
----@param sample table {oracles=, inputs=name -> buffer, formats=, references=, outputs=tensors, shapes=, sizes=, peer_error=function}
+---@param sample table {oracles=, inputs=name -> buffer, formats=, references=, outputs=tensors, shapes=, sizes=,
+---  peer_errors=output name -> largest error of the peer}
 ---@return table tolerance
 function Tolerance:bind(sample)
   local make
   if kinds[self.kind].derived then
     function make(output, enclosure) return derived_core(self, sample, output, enclosure) end
   elseif self.kind == "peer_ratio" then
-    function make(output, enclosure)
-      return { kind = "abs", value = self.factor * sample.peer_error(self.peer, output, enclosure), denormals = self.denormals }
+    function make(output)
+      return { kind = "abs", value = self.factor * sample.peer_errors[output.name], denormals = self.denormals }
     end
   else
     return self
@@ -248,12 +249,8 @@ end
 
 local products = { dot = true, matmul = true, sum = true, mean = true, cumsum = true }
 
---- Name of an input of an oracle whose numbers the accumulator does not hold; nil when all fit.
----@param accumulator string format
----@param scope table
----@param o table oracle
----@return string|nil name
-function M.wider_input(accumulator, scope, o)
+-- Name of an input of an oracle whose numbers the accumulator does not hold; nil when all fit.
+local function wider_input(accumulator, scope, o)
   local core = require "kc.core"
   local own = core.format(accumulator)
   for _, tensor in ipairs(scope.inputs) do
@@ -284,7 +281,7 @@ function Tolerance:misfit(scope, oracles)
   end
   for _, output in ipairs(scope.outputs) do
     local operation = oracles[output.name].operation
-    local wide = products[operation] and self.accumulator and M.wider_input(self.accumulator, scope, oracles[output.name])
+    local wide = products[operation] and self.accumulator and wider_input(self.accumulator, scope, oracles[output.name])
     if wide then
       return ("input '%s' does not fit the accumulator %s: its conversion is no part of the formula"):format(wide, self.accumulator)
     end

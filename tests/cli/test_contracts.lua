@@ -35,6 +35,12 @@ t:expect({ "run", copy("swallows", "local function relu",
 local got = t:run { "run", copy("no_return", "return { kc.same_class%(y.y, ref.y, t%), kc.within%(y.y, ref.y, t%) }", "") }
 assert(got.code ~= 0 and (got.stdout .. got.stderr):find("forgotten return", 1, true), got.stdout .. got.stderr)
 
+-- A decision about a buffer of the contract's own counts no element: nothing that the kernel wrote was judged.
+local own = [[local own = { x = kc.buffer("f32", 8) }
+  return kc.within(own.x, kc.oracle.evaluate(kc.oracle.relu("x"), own), t)]]
+got = t:run { "run", copy("own", "return { kc.same_class%(y.y, ref.y, t%), kc.within%(y.y, ref.y, t%) }", own) }
+assert(got.code == 3 and got.stdout:find("good bitwise is unknown (nothing was judged)", 1, true), got.stdout .. got.stderr)
+
 -- A contract cannot change the judge for itself or for others.
 for _, text in ipairs { "kc.sample.fill = function() end", "kc.oracle.evaluate = function() end", "kc.within = function() end",
                         "getmetatable('').__index.format = nil" } do

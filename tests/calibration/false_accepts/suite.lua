@@ -22,8 +22,9 @@ local function same(y) return y end
 
 -- A right matrix product, spoilt afterwards; `narrow` rounds the operands first, as a device that coerces silently does.
 local function of_matmul(name, spoil, narrow)
-  return kc.implementation { name = "matmul_" .. name, run = function(device, inputs, outputs, sizes)
-    local kernel = device:kernel { file = "../../../contracts/C-PRC-01.matmul.f16.acc_f32/acc_f32.k", entry = "matmul",
+  local file = "../../../contracts/C-PRC-01.matmul.f16.acc_f32/acc_f32.k"
+  return kc.implementation { name = "matmul_" .. name, kernels = { file }, run = function(device, inputs, outputs, sizes)
+    local kernel = device:kernel { file = file, entry = "matmul",
       params = { "A: f16[]", "B: f16[]", "C: f32[]", "M: i32", "N: i32", "K: i32" } }
     local A = inputs.A
     if narrow then

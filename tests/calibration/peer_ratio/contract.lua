@@ -7,8 +7,9 @@ local function sum(name)
 end
 
 local function in_groups()
-  return kc.implementation { name = "group_tree", run = function(device, x, y, sizes)
-    local kernel = device:kernel { file = "../../../contracts/C-PRC-01.sum.f32/group_tree.k", entry = "sum",
+  local file = "../../../contracts/C-PRC-01.sum.f32/group_tree.k"
+  return kc.implementation { name = "group_tree", kernels = { file }, run = function(device, x, y, sizes)
+    local kernel = device:kernel { file = file, entry = "sum",
       params = { "x: f32[]", "s: f32[]", "n: i32", "k: i32" } }
     device:launch(kernel, { x.x, y.s, sizes.n, sizes.k }, { grid = { sizes.n }, group = { 64 } })
   end }

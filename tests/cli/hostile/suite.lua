@@ -19,7 +19,7 @@ return kc.suite {
     c "kills_parent", c "stops", c "overflows_stack", c "floods", c "forges_reply",
     k("no_such_file"), k("no_such_entry", "right.k", "rellu"), k("wrong_argument", "right.k", "relu", "z"),
     kc.implementation { name = "lua_raises", run = function() error("on purpose") end },
-    kc.implementation { name = "lua_right", run = function(device, inputs, outputs, sizes)
+    kc.implementation { name = "lua_right", kernels = { "right.k" }, run = function(device, inputs, outputs, sizes)
       local kernel = device:kernel { file = "right.k", entry = "relu", params = { "x: f32[]", "y: f32[]", "n: i32" } }
       device:launch(kernel, { inputs.x, outputs.y, sizes.n }, { grid = { (sizes.n + 63) // 64 }, group = { 64 } })
     end },
