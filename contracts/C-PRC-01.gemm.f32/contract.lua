@@ -1,9 +1,9 @@
 local kc = require "kc"
 local tol, sample = kc.tolerance, kc.sample
 
-local function gemm(name, defines)
+local function gemm(name, defines, denormals)
   return kc.kernel { name = name, file = "gemm.k", entry = "gemm", args = { "A", "B", "C0", "alpha", "beta", "C", "M", "N", "K" },
-                     group = { 16, 16 }, grid = { "N", "M" }, defines = defines }
+                     group = { 16, 16 }, grid = { "N", "M" }, defines = defines, denormals = denormals }
 end
 
 -- The operands from one sample; alpha and beta at random, or 1 and 0.
@@ -27,7 +27,8 @@ return kc.contract {
   tolerance     = tol.dot { kind = "proved", terms = "K", height = "K - 1", accumulator = "f32", denormals = "preserve" },
   oracle        = kc.oracle.matmul("A", "B", "C0", { alpha = "alpha", beta = "beta" }),
   protocol      = { inputs = { product("normal", sample.normal()), product("normal, alpha and beta", sample.normal(), true), integers,
-                               long, product("exponents -20 to 20", sample.log_uniform(-20, 20), true) },
+                               long, product("exponents -20 to 20", sample.log_uniform(-20, 20), true),
+                               product("products underflow", sample.log_uniform(-74, -64)) },
                     judged = "element", samples = 1024, budget = 8e6, vacuous = 0.5,
                     statistic = "max", pass = "error / tolerance <= 1", repeats = 1 },
   signature     = { pattern = "sums or operands are narrower than f32",
@@ -37,7 +38,7 @@ return kc.contract {
                     end },
   calibration   = { baseline = gemm("zeros", "ZEROS=1"),
                     bad = { gemm("f16_sums", "F16_SUMS=1"), gemm("tf32_operands", "TF32_OPERANDS=1"),
-                            gemm("bf16_when_long", "BF16_WHEN_LONG=1") },
+                            gemm("bf16_when_long", "BF16_WHEN_LONG=1"), gemm("flushes", nil, "flush") },
                     good = { gemm "one_sum", gemm("eight_sums", "EIGHT_SUMS=1") },
                     probes = { sample.at({ M = 16, N = 16, K = 32 }, product("probe", sample.uniform(1, 2), true)) },
                     functional = { inputs = { sample.at({ M = 16, N = 16, K = 64 }, product("functional", sample.uniform(0, 1))) },

@@ -1,12 +1,15 @@
 local kc = require "kc"
 local tol, sample = kc.tolerance, kc.sample
 
-local function layernorm(name)
-  return kc.kernel { file = name .. ".k", entry = "layernorm", args = { "x", "w", "b", "y", "n", "d" }, group = { 64 }, grid = { "n" } }
+local function layernorm(name, build)
+  local options = build or {}
+  return kc.kernel { file = name .. ".k", entry = "layernorm", name = options.name, denormals = options.denormals,
+                     args = { "x", "w", "b", "y", "n", "d" }, group = { 64 }, grid = { "n" } }
 end
 
-local function rows(label, d, x)
-  return sample.named(label, sample.at({ n = 16, d = d }, sample.inputs { x = x, w = sample.uniform(0.5, 2), b = sample.uniform(-1, 1) }))
+local function rows(label, d, x, b)
+  local inputs = sample.inputs { x = x, w = sample.uniform(0.5, 2), b = b or sample.uniform(-1, 1) }
+  return sample.named(label, sample.at({ n = 16, d = d }, inputs))
 end
 
 return kc.contract {
@@ -22,7 +25,8 @@ return kc.contract {
   oracle        = kc.oracle.layernorm("x", "w", "b", { epsilon = 0x1.4f8b58p-17 }),
   protocol      = { inputs = { rows("offset 0", 256, sample.uniform(-1, 1)), rows("offset 10", 256, sample.uniform(9, 11)),
                                rows("offset 100", 256, sample.uniform(99, 101)), rows("small variance", 256, sample.uniform(0, 0x1p-7)),
-                               rows("short", 3, sample.normal()), sample.normal() },
+                               rows("short", 3, sample.normal()),
+                               rows("denormals", 64, sample.log_uniform(-140, -130), sample.constant(0)), sample.normal() },
                     judged = "element", samples = 2048, budget = 300000, vacuous = 0.5,
                     statistic = "max", pass = "error / tolerance <= 1", repeats = 1 },
   signature     = { pattern = "wrong statistics",
@@ -32,7 +36,8 @@ return kc.contract {
                       return m:ratio "offset 0" > 1 and kc.yes "narrow statistics" or kc.no "none"
                     end },
   calibration   = { baseline = layernorm "bias_only",
-                    bad = { layernorm "naive", layernorm "no_epsilon", layernorm "statistics_in_f16" },
+                    bad = { layernorm "naive", layernorm "no_epsilon", layernorm "statistics_in_f16",
+                            layernorm("two_pass", { name = "flushes", denormals = "flush" }) },
                     good = { layernorm "two_pass", layernorm "fused" },
                     probes = { rows("probe", 16, sample.uniform(-4, 4)) },
                     functional = { inputs = { rows("functional", 64, sample.normal()) }, rtol = 1e-2, atol = 1e-2 } },

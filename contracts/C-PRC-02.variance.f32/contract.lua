@@ -1,8 +1,10 @@
 local kc = require "kc"
 local tol, sample = kc.tolerance, kc.sample
 
-local function variance(name)
-  return kc.kernel { file = name .. ".k", entry = "variance", args = { "x", "y", "n", "d" }, group = { 64 }, grid = { "n" } }
+local function variance(name, build)
+  local options = build or {}
+  return kc.kernel { file = name .. ".k", entry = "variance", name = options.name, denormals = options.denormals,
+                     args = { "x", "y", "n", "d" }, group = { 64 }, grid = { "n" } }
 end
 
 -- Rows of spread 2 around growing offsets; beyond 1 / sqrt(u) = 4096 a mean of squares keeps nothing of the variance.
@@ -13,6 +15,7 @@ for i, m in ipairs(offsets) do
 end
 inputs[#inputs + 1] = sample.normal()
 inputs[#inputs + 1] = sample.log_uniform(-20, 20)
+inputs[#inputs + 1] = sample.log_uniform(-72, -64) -- the squares underflow
 
 return kc.contract {
   identifier    = { class = "C-PRC-02", name = "variance.f32", version = "1.0" },
@@ -31,7 +34,8 @@ return kc.contract {
                       local slope = (m:bits "offset 1e1" - m:bits "offset 1e3") / math.log(100, 2)
                       return slope > 1.5 and slope < 2.5 and kc.yes "error grows with the square of the offset" or kc.no "none"
                     end },
-  calibration   = { baseline = variance "one", bad = { variance "naive", variance "mean_in_f16", variance "sample_variance" },
+  calibration   = { baseline = variance "one", bad = { variance "naive", variance "mean_in_f16", variance "sample_variance",
+                                        variance("two_pass", { name = "flushes", denormals = "flush" }) },
                     good = { variance "two_pass", variance "corrected" },
                     probes = { sample.at({ n = 16, d = 16 }, sample.uniform(2, 8)) },
                     functional = { inputs = { sample.at({ n = 16, d = 256 }, sample.uniform(-1, 1)) }, rtol = 1e-2, atol = 1e-4 } },
