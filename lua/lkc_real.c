@@ -116,23 +116,6 @@ static int apply_binary(lua_State *L, binary_fn f) {
   return 1;
 }
 
-static int round_ceil(mpfr_ptr r, mpfr_srcptr x, mpfr_rnd_t m) {
-  (void)m;
-  return mpfr_ceil(r, x);
-}
-static int round_floor(mpfr_ptr r, mpfr_srcptr x, mpfr_rnd_t m) {
-  (void)m;
-  return mpfr_floor(r, x);
-}
-static int round_trunc(mpfr_ptr r, mpfr_srcptr x, mpfr_rnd_t m) {
-  (void)m;
-  return mpfr_trunc(r, x);
-}
-static int round_even(mpfr_ptr r, mpfr_srcptr x, mpfr_rnd_t m) {
-  (void)m;
-  return mpfr_roundeven(r, x);
-}
-
 /*--- e^x, rounded to nearest.
 --- @param x userdata|number
 --- @return userdata real
@@ -268,8 +251,8 @@ function exact.hypot(x, y) end */
   X(exp, mpfr_exp) X(exp2, mpfr_exp2) X(expm1, mpfr_expm1) X(log, mpfr_log) X(log2, mpfr_log2) X(log10, mpfr_log10)           \
   X(log1p, mpfr_log1p) X(sin, mpfr_sin) X(cos, mpfr_cos) X(tan, mpfr_tan) X(asin, mpfr_asin) X(acos, mpfr_acos)               \
   X(atan, mpfr_atan) X(sinh, mpfr_sinh) X(cosh, mpfr_cosh) X(tanh, mpfr_tanh) X(erf, mpfr_erf) X(erfc, mpfr_erfc)             \
-  X(gamma, mpfr_gamma) X(sqrt, mpfr_sqrt) X(cbrt, mpfr_cbrt) X(abs, mpfr_abs) X(ceil, round_ceil) X(floor, round_floor)       \
-  X(trunc, round_trunc) X(round, round_even)
+  X(gamma, mpfr_gamma) X(sqrt, mpfr_sqrt) X(cbrt, mpfr_cbrt) X(abs, mpfr_abs) X(ceil, mpfr_rint_ceil) X(floor, mpfr_rint_floor)       \
+  X(trunc, mpfr_rint_trunc) X(round, mpfr_rint_roundeven)
 #define BINARY_ROWS(X) X(pow, mpfr_pow) X(min, mpfr_min) X(max, mpfr_max) X(fmod, mpfr_fmod) X(hypot, mpfr_hypot)
 /* clang-format on */
 #define DEFINE_UNARY(name, f)                                                                                                  \

@@ -60,6 +60,7 @@ function M.is(value)
   return type(value) == "table" and type(rawget(value, "operation")) == "string" and rawget(value, "arguments") ~= nil
 end
 
+-- The levels: who called kc.oracle.NAME, which calls describe in its tail.
 local function check_params(name, params)
   local known = reads[name] or {}
   for _, key in ipairs(words.keys(params)) do
@@ -67,7 +68,7 @@ local function check_params(name, params)
     for _, other in ipairs(known) do found = found or other == key end
     if not found then
       error(("kc.oracle.%s: it reads no parameter '%s'; %s"):format(name, tostring(key),
-        #known > 0 and words.hint(tostring(key), known) or "it has none"), 4)
+        #known > 0 and words.hint(tostring(key), known) or "it has none"), 3)
     end
   end
 end
@@ -77,11 +78,11 @@ local function describe(name, ...)
   if type(arguments[#arguments]) == "table" then params = table.remove(arguments) end
   local least, most = M.inputs(name)
   if #arguments < least or #arguments > most then
-    error(("kc.oracle.%s: expected %s input names, got %d"):format(name, least == most and least or least .. " to " .. most, #arguments), 3)
+    error(("kc.oracle.%s: expected %s input names, got %d"):format(name, least == most and least or least .. " to " .. most, #arguments), 2)
   end
   for i, argument in ipairs(arguments) do
     if type(argument) ~= "string" then
-      error(("kc.oracle.%s: argument %d: expected an input's name, got %s"):format(name, i, words.show(argument)), 3)
+      error(("kc.oracle.%s: argument %d: expected an input's name, got %s"):format(name, i, words.show(argument)), 2)
     end
   end
   check_params(name, params)
