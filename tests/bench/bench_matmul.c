@@ -2,27 +2,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "bench.h"
 #include "exact.h"
 
 enum { M = 256, N = 256, K = 1024, ROUNDS = 7, SAMPLED = 512 };
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static int compare(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static double median(double *list) {
-  qsort(list, ROUNDS, sizeof *list, compare);
-  return list[ROUNDS / 2];
-}
 
 static kc_buffer *operand(const char *format, int64_t rows, int64_t columns, uint64_t key) {
   const int64_t shape[2] = {rows, columns};
@@ -90,7 +74,7 @@ static void row(const char *format) {
     ours[i] = certified(in, &e) / ((double)M * N * K);
     theirs[i] = by_mpfr(in, &e) / ((double)SAMPLED * K);
   }
-  double our = median(ours), their = median(theirs);
+  double our = median(ours, ROUNDS), their = median(theirs, ROUNDS);
   snprintf(name, sizeof name, "mpfr_dot / certified matmul of %s", format);
   printf("%-52s %10.3g %-6s %s  (%.3f ns a term against %.1f on one core)\n", name, their / our, "times", ">= 100", our * 1e9,
          their * 1e9);

@@ -1,18 +1,12 @@
 /* bench_metric.c - ulp comparison of two f32 buffers against merely reading them, with the same threads, alternating in one run. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "bench.h"
 #include "kc.h"
 #include "parallel.h"
 
 enum { N = 32 << 20, ROUNDS = 9, GRAIN = 1 << 16 };
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 typedef struct reading {
   const uint32_t *a, *b;
@@ -24,16 +18,6 @@ static void read_range(void *user, int worker, int64_t begin, int64_t end) {
   uint32_t sum = 0;
   for (int64_t i = begin; i < end; i++) sum += r->a[i] + r->b[i];
   r->sums[worker] += sum;
-}
-
-static int compare(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static double median(double *list) {
-  qsort(list, ROUNDS, sizeof *list, compare);
-  return list[ROUNDS / 2];
 }
 
 /* b is a, with every element moved by 0 to `spread` - 1 numbers. */
@@ -56,7 +40,7 @@ static void row(const char *name, const kc_buffer *a, const kc_buffer *b) {
     reads[k] = t1 - t0;
     compares[k] = now() - t1;
   }
-  double read = median(reads), compared = median(compares);
+  double read = median(reads, ROUNDS), compared = median(compares, ROUNDS);
   printf("%-52s %10.3g %-6s %s  (%.2f ns an element, max %.0f)\n", name, read / compared, "of it", ">= 0.5", compared / N * 1e9,
          s.max);
 }

@@ -2,27 +2,11 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "bench.h"
 #include "exact.h"
 
 enum { COUNT = 1 << 20, ROUNDS = 5 };
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static int compare(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static double median(double *list) {
-  qsort(list, ROUNDS, sizeof *list, compare);
-  return list[ROUNDS / 2];
-}
 
 /* The stable algorithm: maximum, exponentials and their sum, division. */
 static void plain_row(double *out, const float *x, int64_t n) {
@@ -63,7 +47,7 @@ static void row(const char *name, const kc_buffer *x, double *out, const char *t
     plains[k] = plain(out, x, n);
     ours[k] = certified(kc_tensor_oracle_find(name), x);
   }
-  double base = median(plains), spent = median(ours);
+  double base = median(plains, ROUNDS), spent = median(ours, ROUNDS);
   printf("%-12s %6lld rows of %-8lld / plain softmax %8.3g times %-6s (%.0f and %.1f ns an element)\n", name,
          (long long)(COUNT / n), (long long)n, spent / base, target, spent / COUNT * 1e9, base / COUNT * 1e9);
 }
