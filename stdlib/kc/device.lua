@@ -65,7 +65,8 @@ local function demand_named(self, build)
   for _, name in ipairs(self.kernels) do
     if resolve(self.directory, name) == build.file then return end
   end
-  error(("device:kernel: file '%s' is not among the implementation's kernels = { ... }: its digest would not cover it"):format(build.file), 3)
+  error(("device:kernel: file '%s' is not among the implementation's kernels = { ... }: its digest would not cover it"):format(
+    build.file), 3)
 end
 
 function Direct:fingerprint() return self.handle:fingerprint() end

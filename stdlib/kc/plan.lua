@@ -61,19 +61,20 @@ end
 ---@param roots table directories
 ---@return table paths
 function M.by_id(id, roots)
-  local found, known = {}, {}
+  local found, known = {}, {} -- known: a set, as two classes may have contracts of one name
   for _, root in ipairs(roots) do
     for _, path in ipairs(#found == 0 and contracts_below(root, {}) or {}) do
       local loaded = loader.contract(path)
       local c = loaded and loaded.contract
       if c then
-        known[#known + 1] = id:find("/", 1, true) and c.id or c.identifier.name
+        known[id:find("/", 1, true) and c.id or c.identifier.name] = true
         if c.id == id or c.identifier.name == id or c.identifier.class == id then found[#found + 1] = path end
       end
     end
   end
   if #found == 0 then
-    stop(("no file and no contract is called '%s'%s"):format(id, #known > 0 and "; " .. words.hint(id, known) or ""))
+    local names = words.keys(known)
+    stop(("no file and no contract is called '%s'%s"):format(id, #names > 0 and "; " .. words.hint(id, names) or ""))
   end
   return found
 end
