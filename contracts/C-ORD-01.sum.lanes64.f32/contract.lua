@@ -17,8 +17,8 @@ local function groups(name, directory)
   end }
 end
 
-local integers = sample.named("integers", sample.at({ n = 64, k = 4099 }, sample.integers(-31, 1023)))
-local equal = sample.named("equal terms", sample.at({ n = 32, k = 8192 }, sample.constant(0.1)))
+local integers = sample.named("integers in 64 lanes", sample.at({ n = 64, k = 4099 }, sample.integers(-31, 1023)))
+local equal = sample.named("equal terms in 64 lanes", sample.at({ n = 32, k = 8192 }, sample.constant(0.1)))
 
 return kc.contract {
   identifier    = { class = "C-ORD-01", name = "sum.lanes64.f32", version = "1.0" },
@@ -35,8 +35,9 @@ return kc.contract {
                     statistic = "max", pass = "error / tolerance <= 1", repeats = 1 },
   signature     = { pattern = "another order of summation than declared",
                     test = function(m)
-                      if m:ratio "integers" > 0 then return kc.no "terms are lost or narrowed: no order makes integers wrong" end
-                      return m:ratio "equal terms" > 1 and kc.yes "errors of equal terms add up along a longer path" or kc.no "none"
+                      -- No order makes sums of these integers wrong.
+                      if m:ratio(integers.label) > 0 then return kc.yes "terms are lost, or partial sums are narrowed on the way" end
+                      return m:ratio(equal.label) > 1 and kc.yes "errors of equal terms add up along a longer path" or kc.no "none"
                     end },
   calibration   = { baseline = rows "zeros", bad = { rows "sequential", groups "drops_tail", groups "bf16_partials" },
                     good = { groups("group_tree", other), groups "contiguous_lanes" },

@@ -31,6 +31,9 @@ return kc.contract {
                     statistic = "max", pass = "error / tolerance <= 1", repeats = 1 },
   signature     = { pattern = "wrong statistics",
                     test = function(m)
+                      if m:wrong "denormals" and not m:wrong "offset 0" and not m:wrong "offset 100" then
+                        return kc.yes "subnormal deviations are lost"
+                      end
                       if m:ratio "small variance" > 8 * m:ratio "offset 100" then return kc.yes "epsilon is missing or in another place" end
                       if m:ratio "offset 0" <= 1 and m:ratio "offset 100" > 1 then return kc.yes "error grows with the offset" end
                       return m:ratio "offset 0" > 1 and kc.yes "narrow statistics" or kc.no "none"

@@ -15,7 +15,9 @@ local function adds_up(y)
   return kc.within(ones, sums, tol.abs { limit = (d + 8) * 0x1p-22, denormals = "preserve", source = "4 u (d + 8), as above" })
 end
 
-local large = sample.uniform(0, 100)
+local narrow = sample.named("logits of spread 1", sample.normal())
+local wide = sample.named("logits of spread 4", sample.at({ n = 4, d = 4096 }, sample.normal(2)))
+local large = sample.named("logits up to 100", sample.uniform(0, 100))
 
 return kc.contract {
   identifier    = { class = "C-PRC-02", name = "softmax.f32", version = "1.0" },
@@ -26,16 +28,17 @@ return kc.contract {
   -- The exp of the kernel's library may err by 1 ulp, which is 2 u.
   tolerance     = tol.softmax { accumulator = "f32", height = "d", exp_error = 2, denormals = "preserve" },
   oracle        = kc.oracle.softmax("x"),
-  protocol      = { inputs = { sample.normal(), large, sample.at({ n = 4, d = 4096 }, sample.normal(2)),
-                               sample.log_uniform(-20, 6) },
+  protocol      = { inputs = { narrow, large, wide, sample.log_uniform(-20, 6) },
                     judged = "element", samples = 4096, budget = 200000, vacuous = 0.5,
                     statistic = "max", pass = "error / tolerance <= 1", repeats = 1 },
   signature     = { pattern = "cancellation or overflow in the exponent, or a narrow sum",
                     test = function(m)
-                      if m:confusion("+finite", "nan") > 0 then return kc.yes "NaN for large inputs: the maximum is not subtracted" end
-                      if m:ratio "normal(0)" <= 1 then return kc.no "none" end
+                      if m:confusion("+finite", "nan", large.label) > 0 then
+                        return kc.yes "NaN for large inputs: the maximum is not subtracted"
+                      end
+                      if m:ratio(narrow.label) <= 1 then return kc.no "none" end
                       -- Four times the spread costs two bits where the exponent is narrow, none where the sum is.
-                      if m:bits "normal(0)" - m:bits "normal(2)" > 1 then return kc.yes "error grows away from the maximum" end
+                      if m:bits(narrow.label) - m:bits(wide.label) > 1 then return kc.yes "error grows away from the maximum" end
                       return kc.yes "every element of a row errs alike: the sum is narrow"
                     end },
   calibration   = { baseline = softmax "uniform", bad = { softmax "no_maximum", softmax "exp_through_f16", softmax "sum_in_bf16" },

@@ -11,11 +11,12 @@ end
 local offsets = { "0", "1e1", "1e2", "1e3", "1e4" }
 local inputs = {}
 for i, m in ipairs(offsets) do
-  inputs[i] = sample.named("offset " .. m, sample.at({ n = 256, d = 128 }, sample.uniform(m - 1.0, m + 1.0)))
+  inputs[i] = sample.named("variance at offset " .. m, sample.at({ n = 256, d = 128 }, sample.uniform(m - 1.0, m + 1.0)))
 end
 inputs[#inputs + 1] = sample.normal()
 inputs[#inputs + 1] = sample.log_uniform(-20, 20)
-inputs[#inputs + 1] = sample.log_uniform(-72, -64) -- the squares underflow
+local tiny = sample.named("variances that underflow", sample.log_uniform(-72, -64))
+inputs[#inputs + 1] = tiny
 
 return kc.contract {
   identifier    = { class = "C-PRC-02", name = "variance.f32", version = "1.0" },
@@ -29,10 +30,13 @@ return kc.contract {
                     statistic = "max", pass = "error / tolerance <= 1", repeats = 1 },
   signature     = { pattern = "cancellation against the mean",
                     test = function(m)
-                      if m:ratio "offset 0" > 1 then return kc.no "wrong without an offset too" end
+                      local function ratio(offset) return m:ratio("variance at offset " .. offset) end
+                      local function bits(offset) return m:bits("variance at offset " .. offset) end
+                      if ratio "0" > 1 then return kc.yes "no cancellation: wrong without an offset too, another divisor" end
                       -- Of log(error / variance) against log(offset), from 10 to 1000.
-                      local slope = (m:bits "offset 1e1" - m:bits "offset 1e3") / math.log(100, 2)
-                      return slope > 1.5 and slope < 2.5 and kc.yes "error grows with the square of the offset" or kc.no "none"
+                      local slope = (bits "1e1" - bits "1e3") / math.log(100, 2)
+                      if slope > 1.5 and slope < 2.5 then return kc.yes "error grows with the square of the offset" end
+                      return m:wrong(tiny.label) and kc.yes "no cancellation: subnormal variances are lost" or kc.no "none"
                     end },
   calibration   = { baseline = variance "one", bad = { variance "naive", variance "mean_in_f16", variance "sample_variance",
                                         variance("two_pass", { name = "flushes", denormals = "flush" }) },

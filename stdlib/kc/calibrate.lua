@@ -12,9 +12,10 @@ local measure = require "kc.measure"
 local oracle = require "kc.oracle"
 local paths = require "kc.paths"
 local protocol = require "kc.protocol"
+local signature = require "kc.signature"
 local M = {}
 
-M.RECORD_VERSION = 1
+M.RECORD_VERSION = 2
 
 -- ---- the stored functional test: what a usual test suite would accept ------------------------------------------------------
 
@@ -78,6 +79,7 @@ function judges.bad(state, result, contract)
   demand(state, violated, ("is accepted (%s): the contract is under-specified"):format(result.verdict.name))
   demand(state, not violated or state.margin > 0 and state.margin >= least,
     ("exceeds the tolerance only %.3g times; at least %g times is asked"):format(state.margin, least))
+  demand(state, not violated or state.recognised, "is not recognised by the signature")
 end
 
 function judges.good(state, result, contract)
@@ -93,7 +95,7 @@ function judges.vacuous(state, result)
     result.verdict.name))
 end
 
-local function measure_state(loaded, role, item, samples, complete, options)
+local function measure_state(loaded, role, item, samples, complete, options, bads)
   local contract = loaded.contract
   local candidate = candidates.new(loaded, item, { device = options.device, verbose = options.verbose })
   local state = { role = role, name = item.name, complaints = json.list {} }
@@ -108,6 +110,10 @@ local function measure_state(loaded, role, item, samples, complete, options)
     local result = cell.judge(candidate, samples, complete, options)
     state.margin = excess(result)
     state.verdict, state.reason, state.signature = result.verdict.name, result.verdict.reason, result.verdict.signature
+    if role == "bad" then
+      state.recognised = signature.recognise(contract, result.measurement, options.limit)
+      bads[#bads + 1] = { name = item.name, measurement = result.measurement:data() }
+    end
     judges[role](state, result, contract)
   end)
   candidate:close()
@@ -123,17 +129,18 @@ end
 ---@param loaded table
 ---@param options table {device=, seed=, timeout=, cache=, progress=function|nil}
 ---@return table record {ok=, states=, reasons=, contract=, digest=, device=, seed=}
+---@return table bads list of {name=, measurement=data}: what other contracts' signatures are tried on
 function M.run(loaded, options)
   local contract = loaded.contract
   local samples, complete = protocol.calibrating(contract, options.seed)
   local probes = protocol.probes(contract, options.seed)
   local record = { version = M.RECORD_VERSION, contract = contract.id, digest = loaded.digest, device = options.device,
                    seed = options.seed, states = json.list {}, reasons = json.list {} }
-  local list = contract:implementations()
+  local list, bads = contract:implementations(), {}
   for _, item in ipairs(implementation.vacuous_list()) do list[#list + 1] = { role = "vacuous", implementation = item } end
   for i, entry in ipairs(list) do
     local chosen = entry.role == "vacuous" and probes or samples
-    local state = measure_state(loaded, entry.role, entry.implementation, chosen, complete, options)
+    local state = measure_state(loaded, entry.role, entry.implementation, chosen, complete, options, bads)
     record.states[#record.states + 1] = state
     for _, complaint in ipairs(state.complaints) do
       record.reasons[#record.reasons + 1] = ("%s %s %s"):format(entry.role, entry.implementation.name, complaint)
@@ -142,7 +149,7 @@ function M.run(loaded, options)
     if options.progress then options.progress(i, #list) end
   end
   record.ok = #record.reasons == 0
-  return record
+  return record, bads
 end
 
 -- ---- cached records

@@ -2,10 +2,10 @@
 -- One cell: a contract, an implementation and a device. Runs the protocol and gives a measurement and a verdict.
 local candidates = require "kc.candidate"
 local core = require "kc.core"
-local limits = require "kc.limit"
 local measure = require "kc.measure"
 local measurement = require "kc.measurement"
 local protocol = require "kc.protocol"
+local signature = require "kc.signature"
 local verdict = require "kc.verdict"
 local M = {}
 
@@ -23,14 +23,11 @@ local function failed(record, started, limit)
   return verdict.new("unknown", (prefix[failure.kind] or "") .. failure.text)
 end
 
+-- What the contract's signature says of a violated measurement.
 local function signature_text(contract, m, seconds)
-  local signature = contract.signature
-  local ok, answer = pcall(limits.call, seconds, contract.path .. ": signature", signature.test, m)
-  if not ok then return nil, ("the signature's test raised: %s"):format(answer) end
-  local recognised = answer == true or type(answer) == "table" and answer.answer == "yes"
-  if not recognised then return "not the declared signature" end
-  local said = type(answer) == "table" and answer.text
-  return said and ("%s: %s"):format(signature.pattern, said) or signature.pattern
+  local recognised, said = signature.recognise(contract, m, seconds)
+  if recognised then return said end
+  return "not the declared signature", said
 end
 
 -- A part in which zero would mostly pass shows nothing by itself. It is carried by exact probes: as many elements as the protocol

@@ -147,11 +147,16 @@ function commands.calibrate(self, request)
   local record = request.cached and calibrate.cached(key, loaded)
   if record then return { record = record, cached = true, fingerprint = fingerprint } end
   local started = core.clock()
-  record = calibrate.run(loaded, { device = request.device, seed = request.seed, timeout = request.timeout, verbose = self.verbose,
+  local bads
+  record, bads = calibrate.run(loaded, { device = request.device, seed = request.seed, timeout = request.timeout, verbose = self.verbose,
                                    cache = self:cache_for(loaded), progress = self.progress, limit = self.limit })
   record.seconds = core.clock() - started
   calibrate.store(key, record)
-  return { record = record, fingerprint = fingerprint }
+  return { record = record, fingerprint = fingerprint, class = loaded.contract.identifier.class, bads = request.bads and bads or nil }
+end
+
+function commands.specificity(self, request)
+  return require("kc.specificity").cross(request.contracts, function(path) return self:load(path).contract end, self.limit)
 end
 
 -- Which file the library really is that an implementation is or calls, and what it says of itself.

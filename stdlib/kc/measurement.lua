@@ -1,5 +1,6 @@
 ---@module kc.measurement
 -- A measurement: what the protocol did and saw in one cell. Pure data, plus the questions a signature test may ask.
+local json = require "kc.json"
 local M = {}
 
 local Measurement = {}
@@ -9,8 +10,41 @@ Measurement.__name = "kc.measurement"
 --- An empty measurement.
 ---@return table measurement
 function M.new()
-  return setmetatable({ samples = {}, evidence = {}, confused = {}, judged = 0, vacuous = 0, zeros = 0, exact = 0, redraws = 0,
-                        worst = 0.0 }, Measurement)
+  return setmetatable({ samples = {}, evidence = {}, judged = 0, vacuous = 0, zeros = 0, exact = 0, redraws = 0, worst = 0.0 },
+    Measurement)
+end
+
+-- What only a reader of one sample needs: a signature test asks for none of it.
+local bulky = { inputs = true, outputs = true, worst_at = true, class_at = true, text = true, digest = true, draw = true }
+
+--- A measurement as data that travels: what signature tests may ask of it.
+---@return table data
+function Measurement:data()
+  local samples = json.list {}
+  for i, record in ipairs(self.samples) do
+    samples[i] = {}
+    for key, value in pairs(record) do -- copied
+      if not bulky[key] then samples[i][key] = value end
+    end
+  end
+  return { samples = samples }
+end
+
+-- Floats come back from a message as text.
+local function restored(record)
+  for _, key in ipairs { "worst", "scaled" } do
+    if type(record[key]) == "string" then record[key] = json.tofloat(record[key]) end
+  end
+  return record
+end
+
+--- The measurement that `data` was made from, as far as signature tests see it.
+---@param data table
+---@return table measurement
+function M.restore(data)
+  local m = M.new()
+  for _, record in ipairs(data.samples) do m:add(restored(record)) end
+  return m
 end
 
 --- Adds one decision's confusion of classes to a total.
@@ -35,7 +69,6 @@ function Measurement:add(record)
   self.exact = self.exact + (record.exact or 0)
   self.worst = math.max(self.worst, record.worst or 0.0)
   self.redraws = self.redraws + (record.redraws or 0)
-  M.add_confusion(self.confused, record.confusion or {})
   if record.evidence then self.evidence[#self.evidence + 1] = record.evidence end
 end
 
@@ -54,22 +87,59 @@ function Measurement:parts()
   return list
 end
 
+-- The samples drawn from a sample with this label prefix (all when omitted).
+local function drawn_from(self, label)
+  local i = 0
+  return function()
+    repeat
+      i = i + 1
+    until not self.samples[i] or not label or self.samples[i].label:sub(1, #label) == label
+    return self.samples[i]
+  end
+end
+
 --- Number of elements whose exact value has class `expected` and whose result has class `found` ("nan" "-inf" "-finite"
---- "-0" "+0" "+finite" "+inf").
+--- "-0" "+0" "+finite" "+inf"), over the samples drawn from a sample with this label prefix (all when omitted).
 ---@param expected string
 ---@param found string
+---@param label string|nil
 ---@return integer count
-function Measurement:confusion(expected, found) return self.confused[expected] and self.confused[expected][found] or 0 end
+function Measurement:confusion(expected, found, label)
+  local count = 0
+  for record in drawn_from(self, label) do
+    local row = record.confusion and record.confusion[expected]
+    count = count + (row and row[found] or 0)
+  end
+  return count
+end
 
 local special = { ["nan"] = true, ["-inf"] = true, ["+inf"] = true }
 
---- Number of elements whose NaN or infinity is lost, leaked or turned into another.
+--- Number of elements whose NaN or infinity is lost, leaked or turned into another, over the samples drawn from a sample with this
+--- label prefix (all when omitted).
+---@param label string|nil
 ---@return integer count
-function Measurement:misplaced()
+function Measurement:misplaced(label)
   local count = 0
-  for expected, row in pairs(self.confused) do -- sums commute
-    for found, n in pairs(row) do -- sums commute
-      if expected ~= found and (special[expected] or special[found]) then count = count + n end
+  for record in drawn_from(self, label) do
+    for expected, row in pairs(record.confusion or {}) do -- sums commute
+      for found, n in pairs(row) do -- sums commute
+        if expected ~= found and (special[expected] or special[found]) then count = count + n end
+      end
+    end
+  end
+  return count
+end
+
+--- Number of elements whose exact value is NaN and whose result is a number or an infinity, over the samples drawn from a sample with
+--- this label prefix (all when omitted).
+---@param label string|nil
+---@return integer count
+function Measurement:swallowed(label)
+  local count = 0
+  for record in drawn_from(self, label) do
+    for found, n in pairs(record.confusion and record.confusion.nan or {}) do -- sums commute
+      if found ~= "nan" then count = count + n end
     end
   end
   return count
@@ -88,9 +158,7 @@ end
 ---@return number ratio
 function Measurement:ratio(label)
   local worst = 0.0
-  for _, record in ipairs(self.samples) do
-    if not label or record.label:sub(1, #label) == label then worst = math.max(worst, record.worst or 0.0) end
-  end
+  for record in drawn_from(self, label) do worst = math.max(worst, record.worst or 0.0) end
   return worst
 end
 
@@ -101,8 +169,8 @@ end
 ---@return number bits
 function Measurement:bits(label)
   local worst
-  for _, record in ipairs(self.samples) do
-    if record.scaled and (not label or record.label:sub(1, #label) == label) then worst = math.max(worst or 0.0, record.scaled) end
+  for record in drawn_from(self, label) do
+    if record.scaled then worst = math.max(worst or 0.0, record.scaled) end
   end
   return worst and -math.log(worst, 2) or 0 / 0
 end
@@ -111,8 +179,8 @@ end
 ---@param label string
 ---@return boolean
 function Measurement:wrong(label)
-  for _, record in ipairs(self.samples) do
-    if record.label:sub(1, #label) == label and (record.answer == "no" or record.answer == "failed") then return true end
+  for record in drawn_from(self, label) do
+    if record.answer == "no" or record.answer == "failed" then return true end
   end
   return false
 end

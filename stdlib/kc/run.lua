@@ -11,7 +11,7 @@ local Run = {}
 Run.__index = Run
 
 local function new(options)
-  return setmetatable({ options = options, counts = {}, state = {}, started = core.clock(), slots = {}, shown = 0, groups = {},
+  return setmetatable({ options = options, counts = {}, state = {}, started = core.clock(), slots = {}, shown = 0, crossed = {},
                         total = 0, finished = 0 }, Run)
 end
 
@@ -127,6 +127,9 @@ function Run:calibrated(group, reply)
     record.type = "calibration"
     self:write_trace(record)
   end
+  if reply.bads then
+    self.crossed[group.index] = { path = group.path, contract = record.contract, class = reply.class, bads = reply.bads, ok = record.ok }
+  end
   if not record.ok and o.command == "calibrate" then self.counts.mistrusted = (self.counts.mistrusted or 0) + 1 end
   if record.ok and o.command == "calibrate" then self.counts.held = (self.counts.held or 0) + 1 end
   self:show()
@@ -144,7 +147,7 @@ end
 function Run:calibration_task(group)
   local o = self.options
   return { request = { cmd = "calibrate", path = group.path, device = group.device, seed = o.seed, timeout = o.timeout,
-                       cached = o.command ~= "calibrate" },
+                       cached = o.command ~= "calibrate", bads = o.command == "calibrate" },
            affinity = group.affinity, done = function(reply) self:calibrated(group, reply) end }
 end
 
@@ -161,7 +164,8 @@ function Run:prepare(plans)
   for _, plan in ipairs(plans) do
     for _, device in ipairs(self.options.devices) do
       local affinity = ("%s %s"):format(device, plan.contract.affinity)
-      local group = { path = plan.contract.path, device = device, affinity = affinity, items = {}, slot = self:add_slot() }
+      local group = { path = plan.contract.path, device = device, affinity = affinity, items = {}, slot = self:add_slot(),
+                      index = #self.slots }
       for _, cell in ipairs(self.options.command == "calibrate" and {} or plan.cells) do
         if cell.device == device then
           local slot = self:add_slot()
@@ -186,6 +190,32 @@ function Run:prepare(plans)
     end
   end
   self:show()
+end
+
+-- Every signature on every other class's bads, when there is more than one class. A contract whose signature recognises one of them
+-- is mistrusted, however well it is calibrated by itself.
+function Run:specificity()
+  local contracts, classes, n = {}, {}, 0
+  for _, index in ipairs(require("kc.words").keys(self.crossed)) do
+    local item = self.crossed[index]
+    contracts[#contracts + 1] = item
+    if not classes[item.class] then n = n + 1 end
+    classes[item.class] = true
+  end
+  if n < 2 then return end
+  local reply = self.supervisor:ask { cmd = "specificity", contracts = contracts }
+  if reply.error then
+    self:refused(reply)
+    return
+  end
+  local faulty = {}
+  for _, fault in ipairs(reply.faults) do faulty[fault.contract] = true end
+  for _, item in ipairs(contracts) do
+    if item.ok and faulty[item.contract] then
+      self.counts.held, self.counts.mistrusted = self.counts.held - 1, (self.counts.mistrusted or 0) + 1
+    end
+  end
+  for _, report in ipairs(self.reports) do report:specificity(reply) end
 end
 
 -- ---- environment, trace and reports
@@ -249,7 +279,8 @@ function Run:execute()
   if not plans or not self:open_trace(env) then return end
   for _, report in ipairs(self.reports) do report:environment(env) end
   self:prepare(plans)
-  if not self.supervisor:work(self.queue) then self.state.interrupted = true end
+  if not self.supervisor:work(self.queue) then self.state.interrupted = true return end
+  if self.options.command == "calibrate" then self:specificity() end
 end
 
 --- Runs `run` or `calibrate`.

@@ -1,5 +1,6 @@
 ---@module kc.signature
--- What measured accuracy says of the arithmetic behind it.
+-- What measured accuracy says of the arithmetic behind it, and whether a contract's signature recognises a measurement.
+local limit = require "kc.limit"
 local M = {}
 
 -- Significand bits and the formats that have them.
@@ -28,9 +29,40 @@ function M.narrower(m, labels)
     local format = labels[row[1]] and M.format_of(m:bits(labels[row[1]]))
     if format and format ~= labels.declared then return check.yes(row[2]:format(format)) end
   end
-  if m:confusion("+finite", "+inf") > 0 then return check.yes "finite sums overflow: partial sums have the range of f16" end
-  if m:ratio(labels.integers) > 0 then return check.yes "sums of integers that should be exact are wrong, on long rows only" end
+  if m:confusion("+finite", "+inf", labels.integers) > 0 then
+    return check.yes "finite sums overflow: partial sums have the range of f16"
+  end
+  if m:ratio(labels.integers) > 0 then return check.yes "sums of integers that should be exact are wrong" end
   return check.no "no narrower format shows"
+end
+
+--- Recognises NaN or infinities that are lost, leaked or turned into another in the samples drawn from samples with these label
+--- prefixes, and names the first of them.
+---@param m table measurement
+---@param labels table list of label prefixes
+---@return table check
+function M.misplaced(m, labels)
+  local check = require "kc.check"
+  for _, label in ipairs(labels) do
+    local n = m:misplaced(label)
+    if n > 0 then return check.yes(("%d of '%s'"):format(n, label)) end
+  end
+  return check.no "every NaN and infinity is where it belongs"
+end
+
+--- Does a contract's signature recognise a measurement?
+---@param contract table
+---@param m table measurement, its own or another contract's
+---@param seconds number|nil limit for the test
+---@return boolean recognised
+---@return string|nil text pattern and what the test said of it; when not recognised nil, or how the test failed
+function M.recognise(contract, m, seconds)
+  local signature = contract.signature
+  local ok, answer = pcall(limit.call, seconds, contract.path .. ": signature", signature.test, m)
+  if not ok then return false, ("the signature's test raised: %s"):format(tostring(answer)) end
+  if answer ~= true and not (type(answer) == "table" and answer.answer == "yes") then return false end
+  local said = type(answer) == "table" and answer.text
+  return true, said and ("%s: %s"):format(signature.pattern, said) or signature.pattern
 end
 
 return M

@@ -23,6 +23,9 @@ function Report:calibration(record) table.insert(self.document.calibrations, rec
 --- The same; `kc calibrate` has no results.
 function Report:states(record) self:calibration(record) end
 
+--- Which signatures recognise which classes' bads.
+function Report:specificity(crossed) self.document.specificity = crossed end
+
 --- One result.
 function Report:result(r) table.insert(self.document.results, r) end
 

@@ -67,6 +67,28 @@ function Report:states(record)
   end
 end
 
+local function short(class) return (class:gsub("^C%-", "")) end
+
+--- Which signatures (rows) recognise which classes' bads (columns).
+function Report:specificity(crossed)
+  local width = 7
+  self.write("\nsignatures (rows) that recognise bad implementations (columns), of all pairs tried\n  " .. (" "):rep(width))
+  for _, class in ipairs(crossed.classes) do self.write(("%10s"):format(short(class))) end
+  self.write "\n"
+  for _, class in ipairs(crossed.classes) do
+    self.write(("  %-" .. width .. "s"):format(short(class)))
+    for _, other in ipairs(crossed.classes) do
+      local cell = crossed.rows[class][other]
+      self.write(("%10s"):format(cell and ("%d/%d"):format(cell.recognised, cell.of) or "-"))
+    end
+    self.write "\n"
+  end
+  for _, item in ipairs(crossed.faults) do
+    self.write(("  %s: %s takes %s for its own: %s\n"):format(self:paint("mistrusted", "not specific"), item.contract, clean(item.bad),
+      clean(item.text)))
+  end
+end
+
 -- ---- the worst element of a result ----------------------------------------------------------------------------------------
 
 -- The element that tells most: the first of a class that may not be, else that of the largest error over the samples.
