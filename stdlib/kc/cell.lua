@@ -52,6 +52,15 @@ local function whole(contract, m, complete)
   return worst
 end
 
+-- Independent draws that were judged, vacuous ones left out.
+local function drawn(contract, m)
+  local n = 0
+  for _, record in ipairs(m.samples) do
+    if record.random then n = n + (contract.protocol.judged == "tensor" and 1 or record.judged - record.vacuous) end
+  end
+  return n
+end
+
 -- The verdict of one sample's answer.
 local function of_answer(record)
   if record.answer == "yes" then return verdict.new("held") end
@@ -110,6 +119,8 @@ function M.judge(candidate, samples, complete, options)
   if worst.name ~= "violated" and #m.samples == #samples then
     local all = whole(contract, m, complete)
     worst, worst.note = verdict.worse(worst, all), all.note
+    local n = drawn(contract, m)
+    if worst.name == "held" and n > 0 then worst.proves = verdict.proves(n, contract.protocol.judged) end
   end
   if worst.name == "violated" then worst.signature, worst.note = signature_text(contract, m, options.limit) end
   return { measurement = m, verdict = worst, deciding = deciding or M.worst_sample(m) }

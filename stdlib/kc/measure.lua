@@ -285,7 +285,7 @@ end
 ---@return table record
 function M.sample(candidate, spec, options)
   local contract = candidate.contract
-  local record = { index = spec.index, label = spec.label, draw = spec.draw, sizes = spec.sizes, judged = 0, vacuous = 0, zeros = 0,
+  local record = { index = spec.index, label = spec.label, draw = spec.draw, random = spec.random, sizes = spec.sizes, judged = 0, vacuous = 0, zeros = 0,
                    exact = 0, refined = 0, class_no = 0 }
   local ready = prepared(contract, spec, options)
   if ready.unmet then

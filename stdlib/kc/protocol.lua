@@ -63,6 +63,7 @@ local function plan(contract, generators, seed, samples, whole_budget)
     local reached = draws(contract, generators[g], g, seed, budget, function(spec)
       spec.index = #samples + 1
       spec.sample = generators[g]
+      spec.random = sample.random(generators[g])
       samples[#samples + 1] = spec
     end)
     complete = complete and reached

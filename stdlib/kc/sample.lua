@@ -218,6 +218,24 @@ end
 --- True for a value made by this module.
 function M.is(value) return type(value) == "table" and rawget(value, "label") ~= nil and rawget(value, "kind") ~= nil end
 
+-- Kinds whose elements are listed rather than drawn.
+local listed = { constant = true, exhaustive = true }
+
+--- True when a sample's elements are drawn at random, so that what holds for many of them bounds how often it fails; false for a list of
+--- cases, each of which was tried.
+---@param sample table
+---@return boolean
+function M.random(sample)
+  if sample.kind == "dist" then return not listed[sample.dist.kind] end
+  if sample.kind == "inputs" then
+    for _, name in ipairs(words.keys(sample.by_name)) do
+      if M.random(sample.by_name[name]) then return true end
+    end
+    return false
+  end
+  return sample.kind == "sprinkle" or sample.kind == "dot" or sample.base ~= nil and M.random(sample.base)
+end
+
 local function key_of(seed, name, shape, label) return core.key(json.encode { seed, name, json.list(shape), label }) end
 
 local fillers = {}

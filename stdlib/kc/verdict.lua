@@ -22,6 +22,35 @@ end
 ---@return table verdict
 function M.worse(a, b) return M.severity[b.name] > M.severity[a.name] and b or a end
 
+-- Confidence of what a sampled pass proves.
+M.CONFIDENCE = 0.95
+
+--- What no failure among n independent draws proves: the rate p above which it would be less likely than 1 - confidence,
+--- (1 - p)^n = 1 - confidence. See spec/verdicts.md, "What a pass proves".
+---@param n integer draws, at least 1
+---@param unit string "element" or "tensor"
+---@return table proves {drawn=, unit=, rate=, confidence=}
+function M.proves(n, unit)
+  return { drawn = n, unit = unit, rate = 1 - (1 - M.CONFIDENCE) ^ (1 / n), confidence = M.CONFIDENCE }
+end
+
+-- A share in per cent with three digits, rounded up.
+local function percent(share)
+  local text = ("%.3g"):format(100 * share)
+  if tonumber(text) >= 100 * share then return text end
+  local step = 10.0 ^ (math.floor(math.log(100 * share, 10)) - 2)
+  return ("%.3g"):format(tonumber(text) + step)
+end
+
+--- What a pass proves, in words; rates that travelled come as text.
+---@param proves table
+---@return string text
+function M.proven(proves)
+  local tofloat = require("kc.json").tofloat
+  local rate = type(proves.rate) == "string" and tofloat(proves.rate) or proves.rate
+  return ("none of %d drawn %ss failed: rate <= %s %% (95 %%)"):format(proves.drawn, proves.unit, percent(rate))
+end
+
 -- Exit codes, the first that applies (design: 130 64 1 4 3 5 0). 64 and 130 never come from verdicts.
 M.exit = { interrupted = 130, usage = 64, violation = 1, host = 4, undecided = 3, nothing = 5, held = 0 }
 

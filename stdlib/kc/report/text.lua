@@ -2,6 +2,7 @@
 -- The report people read: verdicts grouped by contract, each with the line that replays it.
 local json = require "kc.json"
 local matrix = require "kc.report.matrix"
+local verdict = require "kc.verdict"
 local M = {}
 
 -- Floats come as text from judges and from cached records.
@@ -193,6 +194,7 @@ function Report:result(r)
   local name = self:paint(v.name, ("%-10s"):format(v.name))
   local facts = r.judged and ("%d elements, worst %.3g of the tolerance"):format(r.judged, number(r.worst)) or ""
   if r.vacuous and r.vacuous > 0 then facts = ("%s, %d vacuous"):format(facts, r.vacuous) end
+  if v.proves then facts = ("%s; %s"):format(facts, verdict.proven(v.proves)) end
   self.write(("  %s %-24s %s\n"):format(name, clean(r.implementation), v.name == "held" and facts or clean(v.reason or "")))
   local worst = worst_line(r)
   if worst then self.write(("             worst: %s\n"):format(worst)) end
