@@ -20,6 +20,18 @@ end
 local integers = sample.named("integers in 64 lanes", sample.at({ n = 64, k = 4099 }, sample.integers(-31, 1023)))
 local equal = sample.named("equal terms in 64 lanes", sample.at({ n = 32, k = 8192 }, sample.constant(0.1)))
 
+-- Sums that are exact do not depend on the order of the terms; and the declared order is the same for 2^10 times the terms.
+local reversed = kc.relation {
+  name = "sum of the reversed terms", inputs = { integers },
+  change = function(x) return { x = kc.reversed(x.x) } end,
+  holds = function(_, y, _, y2) return kc.equal(y.s, y2.s) end,
+}
+local scaled = kc.relation {
+  name = "sum of 2^10 times the terms", inputs = { sample.log_uniform(-10, 10) },
+  change = function(x) return { x = kc.scaled(x.x, 0x1p10) } end,
+  holds = function(_, y, _, y2) return kc.equal(kc.scaled(y.s, 0x1p10), y2.s) end,
+}
+
 return kc.contract {
   identifier    = { class = "C-ORD-01", name = "sum.lanes64.f32", version = "1.0" },
   scope         = { operation = "sum over the last axis in 64 lanes and a tree", inputs = { "x: f32[n,k]" }, outputs = { "s: f32[n]" },
@@ -31,7 +43,7 @@ return kc.contract {
   oracle        = kc.oracle.sum("x"),
   protocol      = { inputs = { integers, equal, sample.uniform(0, 1), sample.log_uniform(-10, 10, true),
                                sample.at({ n = 64, k = 4 }, sample.values { 1e8, 1, -1e8, 1 }) },
-                    judged = "element", samples = 64, budget = 3e6, vacuous = 0.5,
+                    judged = "element", samples = 64, budget = 3e6, vacuous = 0.5, relations = { reversed, scaled },
                     statistic = "max", pass = "error / tolerance <= 1", repeats = 1 },
   signature     = { pattern = "another order of summation than declared",
                     test = function(m)

@@ -11,6 +11,13 @@ local integers = sample.at({ M = 32, N = 32, K = 1024 }, sample.integers(1, 31))
 local identity = sample.at({ M = 1, N = 1024, K = 1 }, sample.inputs { A = sample.constant(1), B = sample.finite_bits() })
 local short = sample.at({ M = 1, N = 1024, K = 2 }, sample.uniform(1, 2))
 
+-- One product and zeros: exact in every order, and needs no oracle.
+local unit = kc.relation {
+  name = "I B = B", inputs = { sample.at({ M = 64, K = 64, N = 96 },
+                                         sample.inputs { A = sample.identity(), B = sample.log_uniform(-14, 15) }) },
+  holds = function(x, y) return kc.equal(y.C, x.B) end,
+}
+
 return kc.contract {
   identifier    = { class = "C-PRC-01", name = "matmul.f16.acc_f32", version = "1.0" },
   scope         = { operation = "matmul", inputs = { "A: f16[M,K]", "B: f16[K,N]" }, outputs = { "C: f32[M,N]" },
@@ -22,7 +29,7 @@ return kc.contract {
   protocol      = { inputs = { integers, identity, short, sample.uniform(0, 1), sample.normal(), sample.log_uniform(-14, 0),
                                sample.at({ M = 2, N = 1024, K = 80 }, sample.uniform(0, 1)),
                                sample.at({ M = 32, N = 32, K = 8192 }, sample.integers(0, 40)) },
-                    judged = "element", samples = 512, budget = 14e6, vacuous = 0.5,
+                    judged = "element", samples = 512, budget = 14e6, vacuous = 0.5, relations = { unit },
                     statistic = "max", pass = "error / tolerance <= 1", repeats = 1 },
   signature     = { pattern = "narrower than f32",
                     test = function(m)

@@ -18,6 +18,13 @@ inputs[#inputs + 1] = sample.log_uniform(-20, 20)
 local tiny = sample.named("variances that underflow", sample.log_uniform(-72, -64))
 inputs[#inputs + 1] = tiny
 
+-- Sums of equal integers are exact, and so is their division by a power of two: the mean is the constant.
+local constant = kc.relation {
+  name = "the variance of a constant is 0", draws = 1,
+  inputs = { sample.at({ n = 16, d = 256 }, sample.constant(3)), sample.at({ n = 16, d = 1024 }, sample.constant(-1000)) },
+  holds = function(_, y) return kc.all_equal(y.y, 0) end,
+}
+
 return kc.contract {
   identifier    = { class = "C-PRC-02", name = "variance.f32", version = "1.0" },
   scope         = { operation = "population variance over the last axis, in two passes", inputs = { "x: f32[n,d]" },
@@ -26,7 +33,7 @@ return kc.contract {
   postcondition = function(_, y, ref, t) return { kc.same_class(y.y, ref.y, t), kc.within(y.y, ref.y, t) } end,
   tolerance     = tol.variance { accumulator = "f32", height = "d", algorithm = "two_pass", denormals = "preserve" },
   oracle        = kc.oracle.variance("x"),
-  protocol      = { inputs = inputs, judged = "element", samples = 256, budget = 900000, vacuous = 0.5,
+  protocol      = { inputs = inputs, judged = "element", samples = 256, budget = 900000, vacuous = 0.5, relations = { constant },
                     statistic = "max", pass = "error / tolerance <= 1", repeats = 1 },
   signature     = { pattern = "cancellation against the mean",
                     test = function(m)

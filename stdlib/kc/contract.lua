@@ -3,6 +3,7 @@
 local check = require "kc.check"
 local implementation = require "kc.implementation"
 local oracle = require "kc.oracle"
+local relation = require "kc.relation"
 local sample = require "kc.sample"
 local scope = require "kc.scope"
 local tolerance = require "kc.tolerance"
@@ -175,9 +176,10 @@ end
 function checks.protocol(c, report)
   local v = c.protocol
   only(report, v, { "inputs", "judged", "samples", "budget", "vacuous", "statistic", "pass", "repeats", "limit", "redraws",
-                    "further", "thorough" })
+                    "further", "thorough", "relations" })
   expect(report, is_list_of(v.inputs, sample.is), "inputs", "a list of samples", v.inputs)
   expect(report, v.further == nil or is_list_of(v.further, sample.is), "further", "a list of samples", v.further)
+  expect(report, v.relations == nil or is_list_of(v.relations, relation.is), "relations", "a list of kc.relation", v.relations)
   expect(report, v.thorough == nil or type(v.thorough) == "function", "thorough", "a function that gives a list of samples", v.thorough)
   expect(report, v.judged == "element" or v.judged == "tensor", "judged", "\"element\" or \"tensor\"", v.judged)
   expect(report, is_count(v.samples), "samples", "an integer >= 1", v.samples)

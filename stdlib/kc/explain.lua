@@ -51,8 +51,9 @@ end
 function parts.protocol(c)
   local p = c.protocol
   local samples, complete = protocol.samples(c, 0)
-  return ("%d %ss or more of each of %s; %d repeat%s, statistic %s, pass when %s; at most %.0f %% vacuous; %d launches under seed 0%s")
-    :format(p.samples, p.judged, list(p.inputs), p.repeats, p.repeats == 1 and "" or "s", p.statistic, p.pass, 100 * p.vacuous,
+  local relations = p.relations and ("; relations %s"):format(list(p.relations)) or ""
+  return ("%d %ss or more of each of %s%s; %d repeat%s, statistic %s, pass when %s; at most %.0f %% vacuous; %d launches under seed 0%s")
+    :format(p.samples, p.judged, list(p.inputs), relations, p.repeats, p.repeats == 1 and "" or "s", p.statistic, p.pass, 100 * p.vacuous,
       #samples, complete and "" or ", which the budget cuts short")
 end
 

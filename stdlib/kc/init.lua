@@ -8,6 +8,8 @@ local origin = {
   kernel = { "implementation", "kernel" }, library = { "implementation", "library" },
   implementation = { "implementation", "implementation" },
   range = { "scope", "range" }, choice = { "scope", "choice" },
+  relation = { "relation", "relation" }, equal = { "relation", "equal" }, all_equal = { "relation", "all_equal" },
+  scaled = { "relation", "scaled" }, reversed = { "relation", "reversed" },
   tolerance = { "tolerance" }, sample = { "sample" }, oracle = { "oracle" }, signature = { "signature" },
   finite = { "predicate", "finite" }, same_class = { "predicate", "same_class" }, within = { "predicate", "within" },
   any_value = { "predicate", "any_value" },

@@ -8,6 +8,7 @@ local oracle = require "kc.oracle"
 local protocol = require "kc.protocol"
 local sample = require "kc.sample"
 local scope = require "kc.scope"
+local words = require "kc.words"
 local M = {}
 
 local GUARD = 4096
@@ -246,19 +247,67 @@ local function judge(contract, record, x, y, ready, limit_seconds, outputs)
   end
 end
 
-local function run(candidate, spec, options, record, ready, outputs)
-  local contract = candidate.contract
+-- One run over poisoned outputs: copies of them and their digest; nil when the candidate failed.
+local function produce(candidate, inputs, outputs, spec, options, record)
   -- The poison alternates, so that a kernel that reads its output meets NaN as well as large numbers.
   local which = spec.index % 2
   for _, output in ipairs(outputs) do output.buffer:poison(which) end
-  local launch, failure = candidate:run(ready.inputs, outputs, spec.sizes, options)
+  local launch, failure = candidate:run(inputs, outputs, spec.sizes, options)
   if not launch then
     record.answer, record.text, record.evidence = "failed", failure.text, failure
-    return
+    return nil
   end
   local y, digest = snapshot(outputs)
+  record.evidence = record.evidence or inspect(outputs, launch) or unwritten(candidate, inputs, outputs, spec, options, which)
+  return y, digest
+end
+
+-- The inputs of a relation's second run.
+local function changed(contract, relation, inputs, sizes, seconds)
+  local where = ("%s: relation '%s': change"):format(contract.path, relation.name)
+  local given = limit.call(seconds, where, relation.change, by_name(inputs), sizes)
+  if type(given) ~= "table" then error(where .. ": expected a table of inputs, got " .. type(given), 0) end
+  for _, name in ipairs(words.keys(given)) do
+    if not by_name(inputs)[name] then
+      error(("%s: no input is called '%s'; %s"):format(where, tostring(name), words.hint(tostring(name), words.keys(by_name(inputs)))), 0)
+    end
+  end
+  local list = {}
+  for i, input in ipairs(inputs) do
+    local buffer = given[input.name]
+    if buffer and (buffer:format() ~= input.buffer:format() or #buffer ~= #input.buffer) then
+      error(("%s: input '%s' has another format or size"):format(where, input.name), 0)
+    end
+    if buffer then buffer:seal() end
+    list[i] = { name = input.name, buffer = buffer or input.buffer, shape = input.shape }
+  end
+  return list
+end
+
+-- A relation between inputs and outputs of one run, or of two.
+local function relate(candidate, spec, options, record, ready, outputs)
+  local contract, relation = candidate.contract, spec.relation
+  local where = ("%s: relation '%s'"):format(contract.path, relation.name)
+  local y, digest = produce(candidate, ready.inputs, outputs, spec, options, record)
+  local inputs, y2, second = nil, nil, ""
+  if y and relation.change then
+    inputs = changed(contract, relation, ready.inputs, spec.sizes, options.limit)
+    y2, second = produce(candidate, inputs, outputs, spec, options, record)
+  end
+  if not y or relation.change and not y2 then return end
+  record.digest = core.sha256(digest .. second)
+  local answer = check.clause(limit.call(options.limit, where, relation.holds, by_name(ready.inputs), y,
+    inputs and by_name(inputs), y2), where)
+  for _, output in ipairs(outputs) do record.judged = record.judged + #output.buffer end
+  record.answer, record.text = answer.answer, ("%s: %s"):format(relation.name, answer.text)
+  if record.evidence then record.answer, record.text = "no", record.evidence.text end
+end
+
+local function run(candidate, spec, options, record, ready, outputs)
+  local contract = candidate.contract
+  local y, digest = produce(candidate, ready.inputs, outputs, spec, options, record)
+  if not y then return end
   record.digest = digest
-  record.evidence = inspect(outputs, launch) or unwritten(candidate, ready.inputs, outputs, spec, options, which)
   -- The reference is made after the candidate has run, and in another process: there is nothing stale to find.
   local x = by_name(ready.inputs)
   ready.references = ready.references or references(contract, x, spec.sizes)
@@ -294,7 +343,8 @@ function M.sample(candidate, spec, options)
   end
   record.redraws = ready.redraws
   local outputs = make(contract.scope.outputs, spec.sizes)
-  run(candidate, spec, options, record, ready, outputs)
+  local execute = spec.relation and relate or run
+  execute(candidate, spec, options, record, ready, outputs)
   close_all(outputs)
   if not ready.kept and not options.keep then close_all(ready.inputs) end
   return record

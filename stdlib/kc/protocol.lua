@@ -71,6 +71,24 @@ local function plan(contract, generators, seed, samples, whole_budget)
   return samples, complete
 end
 
+-- Relations are evaluated in Lua, element by element: their draws are kept small.
+local RELATION_WORK = 32768
+
+-- A relation's draws. The sizes of its samples are drawn as those of any other, without edge sizes.
+local function relate(contract, relation, seed, samples)
+  local names, domains = contract.scope.dims, contract.scope.shapes
+  for _, generator in ipairs(relation.inputs) do
+    local label = ("%s: %s"):format(relation.name, generator.label)
+    local fixed = fixed_sizes(generator, names, domains)
+    for draw = 1, relation.draws do
+      local key = core.key(json.encode { tostring(seed), "sizes", label, draw })
+      local sizes = fixed or scope.draw(names, domains, key, draw + 3, RELATION_WORK)
+      samples[#samples + 1] = { index = #samples + 1, generator = generator, sample = generator, draw = draw, sizes = sizes, label = label,
+                                relation = relation, random = false }
+    end
+  end
+end
+
 -- What only a thorough run takes may be a long list, so a function makes it when it is needed.
 local function thorough_inputs(contract)
   local list = contract.protocol.thorough()
@@ -86,7 +104,11 @@ end
 ---@param seed integer
 ---@return table samples list of {index, generator, draw, sizes, units, label, sample}
 ---@return boolean complete false when the budget ends before the stated number of samples
-function M.calibrating(contract, seed) return plan(contract, contract.protocol.inputs, seed, {}, contract.protocol.budget) end
+function M.calibrating(contract, seed)
+  local samples, complete = plan(contract, contract.protocol.inputs, seed, {}, contract.protocol.budget)
+  for _, relation in ipairs(contract.protocol.relations or {}) do relate(contract, relation, seed, samples) end
+  return samples, complete
+end
 
 --- The samples that judge: those that calibrate, `protocol.further`, and when `thorough` those of `protocol.thorough`.
 ---@param contract table

@@ -140,6 +140,10 @@ function M.values(list)
   return new("values", ("values(%s)"):format(shown), { values = copy })
 end
 
+--- 1 where the last two indices are equal, else 0: with square sizes the unit matrix, whose product with v is v.
+---@return table sample
+function M.identity() return new("identity", "identity()", {}) end
+
 --- Two inputs of one shape whose rows (along the last axis) have dot products of condition number near `condition`; names the inputs.
 ---@param condition number
 ---@param x string
@@ -266,6 +270,15 @@ local function codes_around(sample, format)
     end
   end
   return codes
+end
+
+function fillers.identity(_, buffer, c)
+  local rows, columns = c.shape[#c.shape - 1], c.shape[#c.shape]
+  if not rows then error(("sample identity(), input '%s': expected two or more dimensions"):format(c.name), 0) end
+  buffer:fillvalue(0)
+  for from = 0, #buffer - 1, math.max(1, rows * columns) do
+    for i = 0, math.min(rows, columns) - 1 do buffer[from + i * columns + i + 1] = 1 end
+  end
 end
 
 -- The list once, then C repeats it.
