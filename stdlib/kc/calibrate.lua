@@ -43,7 +43,8 @@ local function passes_functional(candidate, options)
   local contract = candidate.contract
   for _, spec in ipairs((protocol.functional(contract, options.seed))) do
     local record = measure.sample(candidate, spec, { seed = options.seed, cache = options.cache, limit = options.limit,
-                                                    timeout = options.timeout, keep = true })
+                                                    timeout = options.timeout, keep = true,
+                                                    reuse = contract.calibration.functional.reuse })
     if record.answer == "failed" or not all_close(contract, record, contract.calibration.functional) then return false end
   end
   return true

@@ -203,7 +203,8 @@ end
 
 local function functional(report, v)
   expect(report, type(v) == "table", "functional", "a table {inputs, rtol, atol}", v)
-  only(report, v, { "inputs", "rtol", "atol" })
+  only(report, v, { "inputs", "rtol", "atol", "reuse" })
+  expect(report, v.reuse == nil or type(v.reuse) == "boolean", "functional.reuse", "a boolean", v.reuse)
   expect(report, is_list_of(v.inputs, sample.is), "functional.inputs", "a list of samples", v.inputs)
   expect(report, type(v.rtol) == "number" and v.rtol >= 0, "functional.rtol", "a number >= 0", v.rtol)
   expect(report, type(v.atol) == "number" and v.atol >= 0, "functional.atol", "a number >= 0", v.atol)

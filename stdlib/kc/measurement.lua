@@ -145,12 +145,28 @@ function Measurement:swallowed(label)
   return count
 end
 
---- True when some run left evidence of this kind: crash, exit, limit, guards, fpstate, unwritten, barrier, local.
+--- True when some run left evidence of this kind (crash, exit, limit, guards, fpstate, unwritten, barrier, local), over the samples drawn
+--- from a sample with this label prefix (all when omitted).
 ---@param kind string
+---@param label string|nil
 ---@return boolean
-function Measurement:saw(kind)
-  for _, item in ipairs(self.evidence) do if item.kind == kind then return true end end
+function Measurement:saw(kind, label)
+  for record in drawn_from(self, label) do
+    if record.evidence and record.evidence.kind == kind then return true end
+  end
   return false
+end
+
+--- Largest share of an output that a run left unwritten, over the samples drawn from a sample with this label prefix (all when omitted).
+---@param label string|nil
+---@return number share
+function Measurement:unwritten(label)
+  local most = 0.0
+  for record in drawn_from(self, label) do
+    local e = record.evidence
+    if e and e.kind == "unwritten" and record.judged > 0 then most = math.max(most, e.count / record.judged) end
+  end
+  return most
 end
 
 --- Largest error / tolerance over the samples drawn from a sample with this label prefix (all when omitted).
@@ -183,6 +199,19 @@ function Measurement:wrong(label)
     if record.answer == "no" or record.answer == "failed" then return true end
   end
   return false
+end
+
+--- Shapes that were tried and whether they failed, over the samples drawn from a sample with this label prefix (all when omitted); those
+--- where nothing but zeros was due are left out.
+---@param label string|nil
+---@return table shapes list of {sizes=, failed=}
+function Measurement:shapes(label)
+  local list = {}
+  for record in drawn_from(self, label) do
+    local failed = record.answer == "no" or record.answer == "failed"
+    if failed or (record.zeros or 0) < record.judged then list[#list + 1] = { sizes = record.sizes, failed = failed } end
+  end
+  return list
 end
 
 --- Slope of log(error / tolerance) against log(size of a dimension), by least squares over the samples; NaN, which compares

@@ -22,6 +22,7 @@ local function judged_units(contract, sizes)
 end
 
 local function fixed_sizes(generator, names, domains)
+  if generator.kind == "draws" then generator = generator.base end
   if generator.kind ~= "at" then return nil end
   local sizes = {}
   for _, name in ipairs(names) do
@@ -38,6 +39,7 @@ end
 local function draws(contract, generator, g, seed, budget, add)
   local names, domains = contract.scope.dims, contract.scope.shapes
   local wanted, judged, spent, index = contract.protocol.samples, 0, 0, 0
+  if generator.kind == "draws" then wanted = generator.n end
   local fixed = fixed_sizes(generator, names, domains)
   while judged < wanted do
     index = index + 1
@@ -48,7 +50,7 @@ local function draws(contract, generator, g, seed, budget, add)
     local work = math.max(1, scope.work(names, sizes))
     if spent + work > budget and index > 1 then return judged >= wanted end
     spent = spent + work
-    local units = judged_units(contract, sizes)
+    local units = generator.kind == "draws" and 1 or judged_units(contract, sizes)
     judged = judged + units
     add { generator = g, draw = draw, sizes = sizes, units = units, label = generator.label }
     if index > wanted + 8 then return false end -- only shapes without elements

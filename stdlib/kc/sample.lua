@@ -196,6 +196,90 @@ function M.plant(base, value, where)
   return new("plant", ("plant(%s,%s,%s)"):format(base.label, text, table.concat(where, " ")), { base = base, value = value, where = where })
 end
 
+--- `base` drawn exactly `n` times, however many samples the protocol asks of the others.
+---@param n integer
+---@param base table sample
+---@return table sample
+function M.draws(n, base)
+  if math.type(n) ~= "integer" or n < 1 then error("sample.draws: expected how often, got " .. words.show(n), 2) end
+  if not M.is(base) then error("sample.draws: expected a number and a sample", 2) end
+  return new("draws", base.label, { n = n, base = base })
+end
+
+--- Sizes at which kernels that work in tiles go wrong: 0, 1, around each tile and twice the tile, half a tile more, and a prime beyond.
+---@param tiles table list of integers >= 2
+---@return table sizes in order
+function M.edges(tiles)
+  local seen, sizes = {}, {}
+  local function add(n)
+    if not seen[n] then sizes[#sizes + 1] = n end
+    seen[n] = true
+  end
+  add(0)
+  add(1)
+  for i, tile in ipairs(tiles) do
+    if math.type(tile) ~= "integer" or tile < 2 then error(("sample.edges: item %d: expected an integer >= 2"):format(i), 2) end
+    for _, n in ipairs { tile - 1, tile, tile + 1, tile + tile // 2, 2 * tile - 1, 2 * tile, 2 * tile + 1 } do add(n) end
+    local prime = 2 * tile + 3
+    while not M.is_prime(prime) do prime = prime + 2 end
+    add(prime)
+  end
+  table.sort(sizes)
+  return sizes
+end
+
+--- True for a prime number.
+---@param n integer
+---@return boolean
+function M.is_prime(n)
+  for d = 2, math.floor(math.sqrt(n)) do if n % d == 0 then return false end end
+  return n > 1
+end
+
+--- `base` once at every listed size of every dimension: each dimension walks through its sizes while the others keep theirs of `usual`,
+--- then all dimensions take the same place of their lists.
+---@param base table sample
+---@param usual table dimension name -> size
+---@param sizes table dimension name -> list of sizes
+---@return table samples
+function M.shapes(base, usual, sizes)
+  local names, list, most = words.keys(sizes), {}, 0
+  local function add(changes)
+    local at = {}
+    for _, name in ipairs(words.keys(usual)) do at[name] = changes[name] or usual[name] end
+    list[#list + 1] = M.draws(1, M.at(at, base))
+  end
+  for _, name in ipairs(names) do
+    most = math.max(most, #sizes[name])
+    for _, n in ipairs(sizes[name]) do add { [name] = n } end
+  end
+  for i = 1, #names > 1 and most or 0 do
+    local all = {}
+    for _, name in ipairs(names) do all[name] = sizes[name][math.min(i, #sizes[name])] end
+    add(all)
+  end
+  return list
+end
+
+--- `base` with zeros above the main diagonal of the last two dimensions.
+---@param base table sample
+---@return table sample
+function M.tril(base)
+  if not M.is(base) then error("sample.tril: expected a sample, got " .. words.show(base), 2) end
+  return new("tril", ("tril(%s)"):format(base.label), { base = base })
+end
+
+--- offset + stride[1] i[1] + stride[2] i[2] + ..., the indices counted from 0: where the elements of a strided view lie in its storage.
+---@param offset integer
+---@param strides table list of integers, one for each dimension
+---@return table sample
+function M.affine(offset, strides)
+  local text = {}
+  for i, stride in ipairs(strides) do text[i] = digits(number("affine", stride)) end
+  return new("affine", ("affine(%s,%s)"):format(digits(number("affine", offset)), table.concat(text, " ")),
+    { offset = offset, strides = strides })
+end
+
 --- The same sample under a label that a reader understands; reports show it.
 ---@param label string
 ---@param base table sample
@@ -344,6 +428,32 @@ function fillers.inputs(sample, buffer, c)
 end
 
 function fillers.at(sample, buffer, c) fill(sample.base, buffer, c) end
+fillers.draws = fillers.at
+
+function fillers.tril(sample, buffer, c)
+  local rows, columns = c.shape[#c.shape - 1], c.shape[#c.shape]
+  if not rows then error(("sample %s, input '%s': expected two or more dimensions"):format(sample.label, c.name), 0) end
+  fill(sample.base, buffer, c)
+  for from = 0, #buffer - 1, math.max(1, rows * columns) do
+    for i = 0, rows - 1 do
+      for j = i + 1, columns - 1 do buffer[from + i * columns + j + 1] = 0 end
+    end
+  end
+end
+
+function fillers.affine(sample, buffer, c)
+  if #sample.strides ~= #c.shape then
+    error(("sample %s: %d strides for input '%s', which has %d dimensions"):format(sample.label, #sample.strides, c.name, #c.shape), 0)
+  end
+  for i = 1, #buffer do
+    local rest, value = i - 1, sample.offset
+    for d = #c.shape, 1, -1 do
+      value = value + rest % c.shape[d] * sample.strides[d]
+      rest = rest // c.shape[d]
+    end
+    buffer[i] = value
+  end
+end
 
 function fillers.dot(sample, buffer, c)
   if c.name == sample.x then

@@ -50,6 +50,21 @@ function M.misplaced(m, labels)
   return check.no "every NaN and infinity is where it belongs"
 end
 
+--- Recognises failures that depend on the shape, in the samples drawn from samples with this label prefix, and says for which shapes: the
+--- simplest predicate that separates those that fail from those that pass. Outputs without elements say nothing.
+---@param m table measurement
+---@param label string
+---@return table check
+function M.shapes(m, label)
+  local check, shapes, failed = require "kc.check", m:shapes(label), 0
+  for _, shape in ipairs(shapes) do failed = failed + (shape.failed and 1 or 0) end
+  if failed == 0 then return check.no "no shape fails" end
+  if failed == #shapes then return check.no "every shape fails" end
+  local predicate = require("kc.separate").predicate(shapes)
+  local where = predicate and "where " .. predicate or "no simple predicate says which"
+  return check.yes(("%d of %d shapes fail: %s"):format(failed, #shapes, where))
+end
+
 --- Does a contract's signature recognise a measurement?
 ---@param contract table
 ---@param m table measurement, its own or another contract's
