@@ -19,6 +19,13 @@ end
 inputs[#inputs + 1] = sample.draws(24, sample.named("shape drawn", sample.integers(1, 31)))
 inputs[#inputs + 1] = at("shape beyond 16-bit offsets", 200, 3, 200)
 
+-- A result that does not follow its inputs was not computed from them.
+local doubled = kc.relation {
+  name = "2 A B is twice A B", draws = 2, inputs = { sample.at({ M = 64, N = 64, K = 64 }, values) },
+  change = function(x) return { A = kc.scaled(x.A, 2) } end,
+  holds = function(_, y, _, y2) return kc.equal(kc.scaled(y.C, 2), y2.C) end,
+}
+
 return kc.contract {
   identifier    = { class = "C-CMP-03", name = "matmul.f32", version = "1.0" },
   scope         = { operation = "matmul of any shape", inputs = { "A: f32[M,K]", "B: f32[K,N]" }, outputs = { "C: f32[M,N]" },
@@ -29,9 +36,12 @@ return kc.contract {
   tolerance     = tol.dot { kind = "proved", terms = "K", height = "K - 1", accumulator = "f32", denormals = "preserve" },
   oracle        = kc.oracle.matmul("A", "B"),
   protocol      = { inputs = inputs, further = { sample.draws(299, sample.named("shape drawn further", values)) },
-                    judged = "tensor", samples = 24, budget = 6e7, vacuous = 0.0,
+                    judged = "tensor", samples = 24, budget = 6e7, vacuous = 0.0, relations = { doubled },
                     statistic = "max", pass = "every shape right", repeats = 1 },
-  signature     = { pattern = "right for some shapes only", test = function(m) return kc.signature.shapes(m, "shape") end },
+  signature     = { pattern = "right for some shapes only", test = function(m)
+                      if m:wrong "2 A B" then return kc.yes "no shape at all: the result does not follow the inputs" end
+                      return kc.signature.shapes(m, "shape")
+                    end },
   calibration   = { baseline = matmul("zeros", "ZEROS=1"),
                     bad = { matmul("floor_grid", "FLOOR_GRID=1"), matmul("narrow_index", "NARROW_INDEX=1"),
                             matmul("one_shape", "ONE_SHAPE=1"), matmul("tail_of_k", "TAIL_OF_K=1") },

@@ -39,13 +39,18 @@ local function all_close(contract, record, test)
   return true
 end
 
-local function passes_functional(candidate, options)
+--- Does a candidate pass a functional test, as a usual test suite decides?
+---@param candidate table
+---@param test table {inputs=, rtol=, atol=, reuse=}
+---@param options table {seed=, cache=, limit=, timeout=}
+---@return boolean passes
+function M.passes(candidate, test, options)
   local contract = candidate.contract
-  for _, spec in ipairs((protocol.functional(contract, options.seed))) do
+  for _, spec in ipairs((protocol.functional(contract, test, options.seed))) do
     local record = measure.sample(candidate, spec, { seed = options.seed, cache = options.cache, limit = options.limit,
                                                     timeout = options.timeout, keep = true,
-                                                    reuse = contract.calibration.functional.reuse })
-    if record.answer == "failed" or not all_close(contract, record, contract.calibration.functional) then return false end
+                                                    reuse = test.reuse })
+    if record.answer == "failed" or not all_close(contract, record, test) then return false end
   end
   return true
 end
@@ -107,7 +112,7 @@ local function measure_state(loaded, role, item, samples, complete, options, bad
       demand(state, false, ("cannot be run: %s"):format(failure.text))
       return
     end
-    if role ~= "vacuous" then state.functional = passes_functional(candidate, options) end
+    if role ~= "vacuous" then state.functional = M.passes(candidate, contract.calibration.functional, options) end
     local result = cell.judge(candidate, samples, complete, options)
     state.margin = excess(result)
     state.verdict, state.reason, state.signature = result.verdict.name, result.verdict.reason, result.verdict.signature

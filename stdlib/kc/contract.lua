@@ -201,7 +201,10 @@ function checks.signature(c, report)
   return v
 end
 
-local function functional(report, v)
+--- Checks the description of a functional test {inputs, rtol, atol, reuse}.
+---@param report function called with a message for each mistake
+---@param v any
+function M.functional(report, v)
   expect(report, type(v) == "table", "functional", "a table {inputs, rtol, atol}", v)
   only(report, v, { "inputs", "rtol", "atol", "reuse" })
   expect(report, v.reuse == nil or type(v.reuse) == "boolean", "functional.reuse", "a boolean", v.reuse)
@@ -217,7 +220,7 @@ function checks.calibration(c, report)
   expect(report, is_list_of(v.bad, implementation.is), "bad", "a list of implementations", v.bad)
   expect(report, is_list_of(v.good, implementation.is), "good", "a list of implementations", v.good)
   expect(report, is_list_of(v.probes, sample.is), "probes", "a list of samples", v.probes)
-  functional(report, v.functional)
+  M.functional(report, v.functional)
   local seen = {}
   for _, list in ipairs { { v.baseline }, v.bad, v.good } do
     for _, item in ipairs(list) do

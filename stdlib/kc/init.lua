@@ -5,6 +5,7 @@ local words = require "kc.words"
 -- name -> { module, field } (no field: the module itself)
 local origin = {
   contract = { "contract", "contract" }, suite = { "suite", "suite" },
+  incident = { "incident", "incident" },
   kernel = { "implementation", "kernel" }, library = { "implementation", "library" },
   implementation = { "implementation", "implementation" },
   range = { "scope", "range" }, choice = { "scope", "choice" },

@@ -1,6 +1,7 @@
 ---@module kc.judge
 -- Role judge: loads contracts, calibrates them, judges cells. Told what to do by the supervisor, over a channel.
 local calibrate = require "kc.calibrate"
+local candidates = require "kc.candidate"
 local cell = require "kc.cell"
 local clients = require "kc.client"
 local core = require "kc.core"
@@ -41,10 +42,10 @@ function Judge:find(path, name)
   local file = self:load(path)
   if file.suite then
     for _, item in ipairs(file.suite.judge) do
-      for _, implementation in ipairs(item.implementations) do
+      for i, implementation in ipairs(item.implementations) do
         if implementation.name == name then
           local loaded = self:load(plan.contract_of(file, item, paths.contract_roots()))
-          return { loaded = loaded, implementation = implementation, role = "candidate", directory = file.directory, item = item,
+          return { loaded = loaded, implementation = implementation, role = plan.role(item, i), directory = file.directory, item = item,
                    path = file.path,
                    digest = plan.digest(file, loaded, implementation) }
         end
@@ -181,6 +182,20 @@ local function explained(found, m)
   return #list > 0 and list or nil
 end
 
+-- What the test that an incident's kernels passed says of this one.
+local function usual(self, found, request)
+  local item = found.item
+  if not (item and item.remedies) then return nil end
+  local test = item.usual or found.loaded.contract.calibration.functional
+  local candidate = candidates.new(found.loaded, found.implementation, { device = request.device, verbose = self.verbose,
+    directory = found.directory, path = found.path })
+  local passes = calibrate.passes(candidate, test, { seed = request.seed, cache = self:cache_for(found.loaded), limit = self.limit,
+                                                     timeout = request.timeout })
+  candidate:close()
+  return { passes = passes, rtol = test.rtol and test.rtol + 0.0, atol = test.atol and test.atol + 0.0, reuse = test.reuse,
+           ran = item.ran, clause = item.clause }
+end
+
 function commands.cell(self, request)
   local found = self:find(request.path, request.implementation)
   if request.digest and request.digest ~= found.digest:sub(1, #request.digest) then
@@ -188,6 +203,7 @@ function commands.cell(self, request)
       found.digest:sub(1, 12), request.digest:sub(1, 12)) }, 0)
   end
   local started = core.clock()
+  local incident = usual(self, found, request)
   local result = cell.run(found.loaded, found.implementation, { device = request.device, seed = request.seed,
     directory = found.directory, path = found.path, timeout = request.timeout, sample = request.sample, thorough = request.thorough,
     cache = self:cache_for(found.loaded), verbose = self.verbose, progress = self.progress, limit = self.limit })
@@ -205,7 +221,7 @@ function commands.cell(self, request)
     seed = request.seed, thorough = request.thorough, verdict = result.verdict, judged = m.judged, vacuous = m.vacuous,
     zeros = m.zeros, exact = m.exact, redraws = m.redraws, worst = m.worst, samples = m.samples,
     tolerance = contract.tolerance:record(), library = library(found, result.says), matrix = found.item and found.item.matrix,
-    row = found.item and found.item.row, column = found.item and found.item.column, explained = explanations,
+    row = found.item and found.item.row, incident = incident, column = found.item and found.item.column, explained = explanations,
     seconds = core.clock() - started,
     replay = result.deciding and replay.token(request, found.digest, m, result.deciding) or nil } }
 end

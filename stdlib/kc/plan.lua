@@ -111,7 +111,17 @@ end
 
 local function chosen(entry, request)
   if request.impl then return M.matches(entry.implementation.name, request.impl) end
+  if entry.chosen ~= nil then return entry.chosen end
   return entry.role == "good" or entry.role == "candidate"
+end
+
+--- Role of the i-th implementation of a suite's entry: in an incident's, what ran is bad and the remedy is good.
+---@param item table
+---@param i integer
+---@return string role
+function M.role(item, i)
+  if not item.remedies then return "candidate" end
+  return i > #item.implementations - item.remedies and "good" or "bad"
 end
 
 -- Contracts with equal inputs and oracles may share enclosures, when one judge takes them one after another.
@@ -161,12 +171,15 @@ function M.suite(suite, load, request)
   for _, item in ipairs(suite.suite.judge) do
     local entries = {}
     for i, implementation in ipairs(item.implementations) do
-      entries[i] = { role = "candidate", implementation = implementation, matrix = item.matrix, row = item.row, column = item.column,
-                     timeout = suite.suite.timeout }
+      local role = M.role(item, i)
+      entries[i] = { role = role, implementation = implementation, matrix = item.matrix, row = item.row, column = item.column,
+                     timeout = suite.suite.timeout, chosen = role ~= "good" } -- an incident shows what ran
     end
     local loaded = load(M.contract_of(suite, item, request.roots))
-    plans[#plans + 1] = describe(loaded, suite.path, function(entry) return M.digest(suite, loaded, entry.implementation) end, entries,
+    local described = describe(loaded, suite.path, function(entry) return M.digest(suite, loaded, entry.implementation) end, entries,
       request, suite.directory)
+    if described then described.story = suite.suite.story end
+    plans[#plans + 1] = described
   end
   return plans
 end

@@ -128,10 +128,11 @@ end
 --- The samples of the vacuity gate: the contract's probes.
 function M.probes(contract, seed) return plan(contract, contract.calibration.probes, seed, {}, contract.protocol.budget) end
 
---- The samples of the stored functional test.
-function M.functional(contract, seed)
-  return plan(contract, contract.calibration.functional.inputs, seed, {}, contract.protocol.budget)
-end
+--- The samples of a functional test.
+---@param contract table
+---@param test table {inputs=}
+---@param seed integer
+function M.functional(contract, test, seed) return plan(contract, test.inputs, seed, {}, contract.protocol.budget) end
 
 --- Name of a sample: part of every element's key.
 ---@param spec table

@@ -160,8 +160,13 @@ end
 -- One group for each contract and device: its calibration, then its cells; cells that a resumed trace holds are settled
 -- from it.
 function Run:prepare(plans)
-  self.queue = {}
+  self.queue, self.stories = {}, {}
   for _, plan in ipairs(plans) do
+    local last = self.stories[#self.stories]
+    local path = plan.cells[1] and plan.cells[1].path
+    if plan.story and path and not (last and last.path == path) then
+      self.stories[#self.stories + 1] = { path = path, story = plan.story }
+    end
     for _, device in ipairs(self.options.devices) do
       local affinity = ("%s %s"):format(device, plan.contract.affinity)
       local group = { path = plan.contract.path, device = device, affinity = affinity, items = {}, slot = self:add_slot(),
@@ -281,6 +286,9 @@ function Run:execute()
   self:prepare(plans)
   if not self.supervisor:work(self.queue) then self.state.interrupted = true return end
   if self.options.command == "calibrate" then self:specificity() end
+  for _, item in ipairs(self.options.command == "run" and self.stories or {}) do
+    for _, report in ipairs(self.reports) do report:incident(item.story, item.path) end
+  end
 end
 
 --- Runs `run` or `calibrate`.

@@ -29,6 +29,12 @@ function Report:specificity(crossed) self.document.specificity = crossed end
 --- One result.
 function Report:result(r) table.insert(self.document.results, r) end
 
+--- An incident: its story; the results of the same path are what was seen.
+function Report:incident(story, path)
+  self.document.incidents = self.document.incidents or json.list {}
+  table.insert(self.document.incidents, { path = path, story = story })
+end
+
 --- A replayed sample: whether the bits are those of the recorded run.
 function Report:replayed(_, _, same)
   self.document.same_bits = same

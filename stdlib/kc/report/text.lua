@@ -16,6 +16,8 @@ local colors = { violated = "31", mistrusted = "35", unknown = "33", undeclared 
 -- Names and reasons may come from a candidate: no line break or escape sequence of theirs reaches the terminal.
 local function clean(text) return (tostring(text):gsub("%c", function(c) return ("\\x%02x"):format(c:byte()) end)) end
 
+local function clean_lines(text) return (text:gsub("[^\n]+", clean)) end
+
 --- A report that calls write(text).
 ---@param write function
 ---@param options table {color=boolean, quiet=boolean}
@@ -201,6 +203,11 @@ function Report:result(r)
   if v.signature then self.write(("             signature: %s\n"):format(clean(v.signature))) end
   if v.note then self.write(("             note: %s\n"):format(clean(v.note))) end
   if r.replay then self.write(("             kc replay %s\n"):format(r.replay)) end
+end
+
+--- An incident, told from what was seen.
+function Report:incident(story, path)
+  if not self.quiet then self.write(clean_lines(require("kc.report.incident").text(story, path, self.results))) end
 end
 
 --- A replayed sample: whether the bits are those of the recorded run.
