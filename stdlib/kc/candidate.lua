@@ -134,7 +134,15 @@ local vacuous = {}
 function vacuous.zeros(output) output:fillvalue(0) end
 function vacuous.constant(output) output:fillvalue(1) end
 function vacuous.unwritten() end
-function vacuous.nan(output) output:fill(0, { kind = "constant", a = 0 / 0 }) end
+
+-- Integers have no NaN: all bits set, as a NaN's are.
+function vacuous.nan(output)
+  if core.format(output:format()).kind == "float" then
+    output:fill(0, { kind = "constant", a = 0 / 0 })
+  else
+    output:setraw(("\255"):rep(output:bytes()))
+  end
+end
 
 function vacuous.copy(output, inputs)
   for _, input in ipairs(inputs) do

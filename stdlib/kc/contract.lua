@@ -159,10 +159,12 @@ function checks.oracle(c, report, built)
     by_output = { [outputs[1].name] = by_output }
   end
   if type(by_output) ~= "table" then report("expected a kc.oracle, got " .. words.show(by_output)) end
-  local inputs = {}
+  local inputs, made_of = {}, {}
   for i, tensor in ipairs(built.scope.inputs) do inputs[i] = tensor.name end
   for _, tensor in ipairs(outputs) do
     local o = by_output[tensor.name]
+    if type(o) == "function" then o = traced(report, o) end
+    made_of[tensor.name] = o
     if not oracle.is(o) then report(("output '%s': expected a kc.oracle, got %s"):format(tensor.name, words.show(o))) end
     for _, name in ipairs(o.arguments) do
       local known = false
@@ -170,7 +172,7 @@ function checks.oracle(c, report, built)
       if not known then report(("oracle %s names input '%s'; %s"):format(tostring(o), name, words.hint(name, inputs))) end
     end
   end
-  return by_output
+  return made_of
 end
 
 function checks.protocol(c, report)
