@@ -75,20 +75,21 @@ static void add_element(kc_decision *d, int64_t i, kc_class found, const kc__exa
   count_truth(e->value, &d->value_yes, &d->value_no, &d->value_unknown);
   d->vacuous += e->vacuous;
   d->exact += e->allowed == 0;
+  d->undeclared += x->classes == 0;
   d->zeros += (found & (KC_NZERO | KC_PZERO)) != 0;
   if (e->cls == KC_NO) d->first_class_no = earlier(d->first_class_no, i);
   if (e->value == KC_NO) d->first_value_no = earlier(d->first_value_no, i);
   add_confusion(d, x->classes, found);
-  if (e->cls == KC_NO) return;
+  if (e->cls == KC_NO || !x->classes) return;
   d->histogram[kc__bin(e->ratio_hi)]++;
   add_worst(d, i, e, x->value);
 }
 
 static void merge(kc_decision *d, const kc_decision *from) {
   int64_t *const sums[] = {&d->class_yes,     &d->class_no, &d->class_unknown, &d->value_yes, &d->value_no,
-                           &d->value_unknown, &d->vacuous,  &d->zeros,         &d->exact};
+                           &d->value_unknown, &d->vacuous,  &d->zeros,         &d->exact,     &d->undeclared};
   const int64_t terms[] = {from->class_yes,     from->class_no, from->class_unknown, from->value_yes, from->value_no,
-                           from->value_unknown, from->vacuous,  from->zeros,         from->exact};
+                           from->value_unknown, from->vacuous,  from->zeros,         from->exact,     from->undeclared};
   for (size_t k = 0; k < sizeof terms / sizeof *terms; k++) *sums[k] += terms[k];
   for (int k = 0; k < 66; k++) d->histogram[k] += from->histogram[k];
   for (int k = 0; k < 49; k++) d->confusion[k / 7][k % 7] += from->confusion[k / 7][k % 7];

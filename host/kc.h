@@ -362,6 +362,7 @@ KC_API double kc_decision_anchor(const kc_format *f, double y, double *rest);
 typedef struct kc_decision {
   int64_t count;
   int64_t class_yes, class_no, class_unknown;
+  int64_t undeclared;                         /* of the class_unknown: the oracle says nothing, because a policy is missing */
   int64_t value_yes, value_no, value_unknown; /* elements with an inadmissible class are value_no */
   int64_t vacuous;
   int64_t exact;          /* elements at which the tolerance allows no error */
@@ -426,7 +427,7 @@ typedef struct kc_oracle_params {
   int axis;                      /* reductions: 0-based, negative from the end */
   int ddof;                      /* variance: the divisor is n - ddof */
   uint8_t tie;                   /* 0 first, 1 last, 2 any */
-  uint8_t nan;                   /* 0 propagate, 1 ignore (IEEE 754-2019 maximumNumber) */
+  uint8_t nan;                   /* 0 propagate, 1 ignore (IEEE 754-2019 maximumNumber), 2 undeclared */
   uint8_t outside;               /* gather: what an index outside gives: 0 undeclared, 1 clamp, 2 zero, 3 wrap */
   bool transpose_a, transpose_b; /* matmul: the stored matrix is the transpose */
   bool magnitude; /* sums, products: of the absolute values of every operand, alpha and beta (the S1 of error bounds) */

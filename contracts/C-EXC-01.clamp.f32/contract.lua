@@ -14,7 +14,7 @@ return kc.contract {
   precondition  = function(x) return kc.any_value(x.x) end,
   postcondition = function(_, y, ref, t) return { kc.same_class(y.y, ref.y, t), kc.within(y.y, ref.y, t) } end,
   tolerance     = tol.policy { policy = "IEEE_PROPAGATE", denormals = "preserve" },
-  oracle        = kc.oracle.clamp("x", { a = -1.0, b = 1.0 }),
+  oracle        = kc.oracle.clamp("x", { a = -1.0, b = 1.0, nan = "propagate" }),
   protocol      = { inputs = { among, sample.bits(), sample.subnormal() },
                     judged = "element", samples = 4096, budget = 1e5, vacuous = 0.0,
                     statistic = "max", pass = "class admissible and value equal", repeats = 1 },

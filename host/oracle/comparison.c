@@ -34,9 +34,17 @@ const kc_oracle kc__oracle_relu = {.name = "relu",
                                    .count = count_one,
                                    .eval = eval_relu};
 
+enum { PROPAGATE, IGNORE, UNDECLARED };
+
+/* Where an operand is NaN: NaN, the number that ignoring it gives, or nothing that was declared. */
+static kc__known of_nan(const kc_oracle_params *p, double ignored) {
+  if (p->nan == UNDECLARED) return (kc__known){.classes = 0};
+  return p->nan == IGNORE ? kc__known_exactly(ignored) : kc__known_class(KC_NAN);
+}
+
 /* min(max(x, a), b) for a <= b. A zero that equals a limit may be taken from either. */
 static kc__known clamp(const double *x, const kc_oracle_params *p) {
-  if (isnan(x[0])) return p->nan ? kc__known_exactly(p->a) : kc__known_class(KC_NAN);
+  if (isnan(x[0])) return of_nan(p, p->a);
   kc__known known = kc__known_exactly(x[0] < p->a ? p->a : x[0] > p->b ? p->b : x[0]);
   if (known.lo == p->a) known.classes |= (uint8_t)kc_classify_double(p->a);
   if (known.lo == p->b) known.classes |= (uint8_t)kc_classify_double(p->b);
@@ -79,8 +87,7 @@ static kc_status count_max(int64_t *out, const kc_buffer *const *inputs, const k
 static kc__known max_of(const double *x, const kc_oracle_params *p) {
   bool first = isnan(x[0]), second = isnan(x[1]);
   if (!first && !second) return larger(x[0], x[1]);
-  if (!p->nan || (first && second)) return kc__known_class(KC_NAN);
-  return kc__known_exactly(first ? x[1] : x[0]);
+  return first && second ? kc__known_class(KC_NAN) : of_nan(p, first ? x[1] : x[0]);
 }
 
 static kc_status eval_max(kc_enclosure *out, const kc_buffer *const *inputs, const kc_oracle_params *p, kc_text *err) {

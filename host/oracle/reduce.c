@@ -18,13 +18,15 @@ typedef struct reduction {
   int64_t *next; /* argmax, second pass: where the next index of each output's set goes */
 } reduction;
 
+enum { PROPAGATE, IGNORE, UNDECLARED };
+
 /* The state is the output itself; classes 0: nothing seen yet. */
 static void step_max(void *user, int64_t o, int64_t position, double x) {
   const reduction *r = user;
   kc_enclosure *out = r->out;
   (void)position;
   kc_class c = kc_classify_double(x);
-  if (out->classes[o] == KC_NAN || (c == KC_NAN && r->p->nan)) return;
+  if (out->classes[o] == KC_NAN || (c == KC_NAN && r->p->nan == IGNORE)) return;
   if (c == KC_NAN || !out->classes[o] || x > out->lo[o]) {
     out->lo[o] = out->hi[o] = c == KC_NAN ? 0 : x;
     out->classes[o] = (uint8_t)c;
@@ -40,7 +42,11 @@ static kc_status eval_reduce_max(kc_enclosure *out, const kc_buffer *const *inpu
   reduction r = {.out = out, .p = p};
   kc__fold(inputs[0], &axis, step_max, &r);
   for (int64_t o = 0; o < out->count; o++) {
-    if (!out->classes[o]) out->classes[o] = KC_NAN; /* only NaNs, all ignored: IEEE 754-2019 maximumNumber */
+    if (p->nan == UNDECLARED && out->classes[o] == KC_NAN) {
+      out->classes[o] = 0;
+    } else if (!out->classes[o]) {
+      out->classes[o] = KC_NAN; /* only NaNs, all ignored: IEEE 754-2019 maximumNumber */
+    }
   }
   return KC_OK;
 }

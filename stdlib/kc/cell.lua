@@ -64,7 +64,8 @@ end
 -- The verdict of one sample's answer.
 local function of_answer(record)
   if record.answer == "yes" then return verdict.new("held") end
-  return verdict.new(record.answer == "no" and "violated" or "unknown", record.text)
+  local names = { no = "violated", undeclared = "undeclared" }
+  return verdict.new(names[record.answer] or "unknown", record.text)
 end
 
 local function runs(candidate, spec, options)

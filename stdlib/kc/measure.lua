@@ -229,6 +229,25 @@ local function arguments(inputs, output, element)
   return list
 end
 
+-- What the contract does not say, when that alone leaves an answer open: the fields that are missing; else nil.
+local function missing(contract, answer)
+  if answer.answer ~= "unknown" then return nil end
+  local only, list, seen = true, {}, {}
+  local function add(text)
+    if not seen[text] then list[#list + 1] = text end
+    seen[text] = true
+  end
+  check.each(answer, function(c)
+    if c.answer ~= "unknown" or #c.parts > 0 then return end
+    only = only and c.data ~= nil and c.data.undeclared == true
+    if c.data and c.data.decision and c.data.decision.why then add(c.data.decision.why) end
+  end)
+  for _, output in ipairs(contract.scope.outputs) do
+    for _, text in ipairs(contract.oracle[output.name]:undeclared()) do add(text) end
+  end
+  return only and #list > 0 and table.concat(list, "; ") or nil
+end
+
 local function judge(contract, record, x, y, ready, limit_seconds, outputs)
   local where = contract.path .. ": postcondition"
   local answer = check.clause(limit.call(limit_seconds, where, contract.postcondition, x, y, ready.references, ready.tolerance), where)
@@ -242,6 +261,8 @@ local function judge(contract, record, x, y, ready, limit_seconds, outputs)
     class.lo, class.hi = ready.references[class.output]:at(class.element)
   end
   record.answer, record.text = answer.answer, answer.text
+  local fields = missing(contract, answer)
+  if fields then record.answer, record.text = "undeclared", ("%s: the contract does not state %s"):format(answer.text, fields) end
   if record.evidence then
     record.answer, record.text = "no", record.evidence.text
   end

@@ -34,6 +34,12 @@ local reads = {
   layernorm = { "axis", "epsilon" }, rmsnorm = { "axis", "epsilon" },
 }
 
+-- Policies: parameters that no convention settles. Left out, the policy is undeclared, and so is what depends on it.
+local policies = {
+  clamp = { { "nan", "propagate or ignore" } }, max = { { "nan", "propagate or ignore" } },
+  reduce_max = { { "nan", "propagate or ignore" } }, gather = { { "outside", "clamp, zero or wrap" } },
+}
+
 --- Names of all oracles, sorted.
 ---@return table names
 function M.names()
@@ -86,6 +92,10 @@ local function describe(name, ...)
     end
   end
   check_params(name, params)
+  local own = {}
+  for _, key in ipairs(words.keys(params)) do own[key] = params[key] end
+  for _, policy in ipairs(policies[name] or {}) do own[policy[1]] = own[policy[1]] or "undeclared" end
+  params = own
   return setmetatable({ operation = name, arguments = arguments, params = params }, Oracle)
 end
 
@@ -137,6 +147,18 @@ function M.evaluate(oracle, inputs, shape)
   local enclosure, message = evaluate(oracle.operation, buffers, resolved(oracle, inputs))
   if not enclosure then error(("oracle %s: %s"):format(oracle.operation, message), 0) end
   return enclosure
+end
+
+--- The policies that this oracle leaves undeclared.
+---@return table list of texts: parameter and what it may say
+function Oracle:undeclared()
+  local list = {}
+  for _, policy in ipairs(policies[self.operation] or {}) do
+    if self.params[policy[1]] == "undeclared" then
+      list[#list + 1] = ("oracle %s, parameter '%s': %s"):format(self.operation, policy[1], policy[2])
+    end
+  end
+  return list
 end
 
 --- The same sum or product over absolute values: the S1 of error bounds.

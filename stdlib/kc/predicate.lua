@@ -19,13 +19,27 @@ local function demand_decidable(where, output, enclosure, t)
   demand(type(t) == "table" and type(t.core) == "function", where, 3, "the tolerance, the clause's fourth argument", t)
 end
 
+-- Denormals undeclared: right with both policies is right, wrong with the laxer one is wrong; what only flushing explains is undeclared.
+local function decide_both(output, enclosure, options)
+  options.denormals = "preserve"
+  local kept = core.decide(output, enclosure, options)
+  if kept.class_no + kept.value_no == 0 then return kept end
+  options.denormals = "flush"
+  local flushed = core.decide(output, enclosure, options)
+  local depends = math.max(kept.class_no - flushed.class_no, kept.value_no - flushed.value_no)
+  flushed.why, flushed.undeclared = "tolerance, field 'denormals': preserve or flush", flushed.undeclared + depends
+  flushed.class_unknown, flushed.value_unknown = flushed.class_unknown + depends, flushed.value_unknown + depends
+  return flushed
+end
+
 -- One decision per (output, enclosure, tolerance): same_class and within look at the same one.
 local decisions = setmetatable({}, { __mode = "k" })
 
 local function decide(output, enclosure, tolerance)
   local memo = decisions[enclosure]
   if memo and memo.output == output and memo.tolerance == tolerance then return memo.decision end
-  local decision = core.decide(output, enclosure, tolerance:core(enclosure))
+  local options = tolerance:core(enclosure)
+  local decision = (options.denormals == "undeclared" and decide_both or core.decide)(output, enclosure, options)
   decisions[enclosure] = { output = output, tolerance = tolerance, decision = decision }
   return decision
 end
@@ -35,6 +49,12 @@ local function at(output, i)
   local got = output[i]
   local text = math.type(got) == "integer" and ("%d"):format(got) or json.float(got)
   return (" at element %d: got %s (code 0x%x)"):format(i, text, output:code(i))
+end
+
+-- Nothing is unknown but what the contract does not say.
+local function undeclared(d, data)
+  data.undeclared = true
+  return check.unknown(("what %d elements should be is not declared"):format(d.undeclared), data)
 end
 
 --- Is every element's class (NaN, infinities, zeros with sign, finite) one that the exact value allows?
@@ -50,6 +70,7 @@ function M.same_class(output, enclosure, tolerance)
     return check.no(("%d of %d elements have an inadmissible class, first%s"):format(d.class_no, d.count,
       at(output, d.first_class_no)), data)
   end
+  if d.class_unknown > 0 and d.class_unknown == d.undeclared then return undeclared(d, data) end
   if d.class_unknown > 0 then return check.unknown(("the class of %d elements cannot be told"):format(d.class_unknown), data) end
   return check.yes("every class is admissible", data)
 end
@@ -69,6 +90,7 @@ function M.within(output, enclosure, tolerance)
       d.worst_ratio_hi, d.worst_error, d.worst_allowed, at(output, d.worst)), data)
   end
   if d.value_no > 0 then return check.no("the rest is within the tolerance", data) end
+  if d.value_unknown > 0 and d.value_unknown == d.undeclared then return undeclared(d, data) end
   if d.value_unknown > 0 then return check.unknown(("%d elements cannot be decided"):format(d.value_unknown), data) end
   return check.yes("every error is within the tolerance", data)
 end

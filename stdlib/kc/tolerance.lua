@@ -30,7 +30,7 @@ end
 
 -- Field -> what it must be, and the check.
 local fields = {
-  denormals = { "\"preserve\" or \"flush\"", one_of { "preserve", "flush" } },
+  denormals = { "\"preserve\", \"flush\" or \"undeclared\"", one_of { "preserve", "flush", "undeclared" } },
   limit = { "a finite number >= 0", is_size },
   source = { "the place a constant comes from (a standard, a paper with section)", is_text },
   policy = { "the policy's name, e.g. \"IEEE_PROPAGATE\"", is_text },
@@ -99,6 +99,9 @@ local function new(kind, options)
   local made = { kind = kind, id = row.id, formula = row.formula }
   for _, key in ipairs(words.keys(options)) do made[key] = options[key] end
   if row.derived then made.rounding = made.rounding or "nearest" end
+  if row.derived and made.denormals == "undeclared" then
+    error(("tolerance.%s: field 'denormals': a bound is derived for \"preserve\" or for \"flush\""):format(kind), 3)
+  end
   return setmetatable(made, Tolerance)
 end
 

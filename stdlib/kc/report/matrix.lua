@@ -50,7 +50,7 @@ end
 function M.word(record)
   if record.answer == "yes" then return "ok" end
   if record.evidence then return record.evidence.kind == "error" and "raised" or record.evidence.kind end
-  if record.answer ~= "no" then return "unknown" end
+  if record.answer ~= "no" then return record.answer == "undeclared" and "undeclared" or "unknown" end
   for _, row in ipairs(confusions) do
     if confused(record.confusion or {}, row[2]) then return row[1] end
   end
