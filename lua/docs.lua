@@ -57,4 +57,13 @@ function docs.index(root)
   return "return {\n" .. table.concat(rows, "\n") .. "\n}\n"
 end
 
+--- Source text of module kc.classes: class -> the text of spec/classes/CLASS.md.
+function docs.classes(root)
+  local rows = {}
+  for _, path in ipairs(list(root .. "/spec/classes", "C-*.md")) do
+    rows[#rows + 1] = ("[%q] = %q,"):format(path:match("([^/]+)%.md$"), read(path))
+  end
+  return "return {\n" .. table.concat(rows, "\n") .. "\n}\n"
+end
+
 return docs

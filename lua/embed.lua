@@ -1,4 +1,4 @@
--- embed.lua OUTPUT ROOT FILE... - bakes stdlib modules, and the documentation index made from all sources, into one C table.
+-- embed.lua OUTPUT ROOT FILE... - bakes stdlib modules, the documentation index made from all sources and the texts of the classes, into one C table.
 local output, root = arg[1], arg[2]
 local docs = dofile(root .. "/lua/docs.lua")
 
@@ -17,6 +17,7 @@ end
 local modules = {}
 for i = 3, #arg do modules[#modules + 1] = { name = module_name(arg[i]), path = arg[i], text = read(arg[i]) } end
 modules[#modules + 1] = { name = "kc.docs", path = "generated/docs.lua", text = docs.index(root) }
+modules[#modules + 1] = { name = "kc.classes", path = "generated/classes.lua", text = docs.classes(root) }
 
 local function c_bytes(text)
   local lines = {}

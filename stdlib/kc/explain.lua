@@ -9,6 +9,17 @@ local function list(items, text)
   return table.concat(out, ", ")
 end
 
+-- Samples by label, each once, with how many share it.
+local function labels(samples)
+  local order, count, out = {}, {}, {}
+  for _, item in ipairs(samples) do
+    if not count[item.label] then order[#order + 1] = item.label end
+    count[item.label] = (count[item.label] or 0) + 1
+  end
+  for i, label in ipairs(order) do out[i] = count[label] > 1 and ("%s (%d)"):format(label, count[label]) or label end
+  return table.concat(out, ", ")
+end
+
 local function tensor(t) return ("%s: %s[%s]"):format(t.name, t.format, list(t.dims)) end
 
 local function domain(name, d)
@@ -53,7 +64,7 @@ function parts.protocol(c)
   local samples, complete = protocol.samples(c, 0)
   local relations = p.relations and ("; relations %s"):format(list(p.relations)) or ""
   return ("%d %ss or more of each of %s%s; %d repeat%s, statistic %s, pass when %s; at most %.0f %% vacuous; %d launches under seed 0%s")
-    :format(p.samples, p.judged, list(p.inputs), relations, p.repeats, p.repeats == 1 and "" or "s", p.statistic, p.pass, 100 * p.vacuous,
+    :format(p.samples, p.judged, labels(p.inputs), relations, p.repeats, p.repeats == 1 and "" or "s", p.statistic, p.pass, 100 * p.vacuous,
       #samples, complete and "" or ", which the budget cuts short")
 end
 

@@ -127,7 +127,23 @@ function commands.devices(self)
   return { devices = rows }
 end
 
+-- A class: its text, and the contracts that state it.
+local function explain_class(self, request)
+  local text = require("kc.classes")[request.target]
+  if not text then return nil end
+  local lines = { text, ("contracts of %s"):format(request.target) }
+  local ok, files = pcall(plan.files, { request.target }, request.roots)
+  for _, path in ipairs(ok and files or {}) do
+    local c = self:load(path).contract
+    lines[#lines + 1] = ("  %-32s %s"):format(c.id, c.scope.operation)
+  end
+  if not ok or #files == 0 then lines[#lines + 1] = "  none here" end
+  return table.concat(lines, "\n") .. "\n"
+end
+
 function commands.explain(self, request)
+  local class = not request.clause and explain_class(self, request)
+  if class then return { text = class } end
   local texts = {}
   for i, path in ipairs(limit.call(self.limit, "looking for contracts", plan.files, { request.target }, request.roots)) do
     texts[i] = require("kc.explain").contract(self:load(path), request.clause)
