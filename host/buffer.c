@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "bits.h"
+#include "integers.h"
 
 struct kc_buffer {
   const kc_format *format;
@@ -243,6 +244,33 @@ int64_t kc_buffer_unwritten(const kc_buffer *b, int which, int64_t *first) {
   for (int64_t i = 0; i < b->count; i++) {
     memcpy(&word, data + (size_t)i * size, size);
     if (word != poison) continue;
+    if (count++ == 0 && first) *first = i;
+  }
+  return count;
+}
+
+int64_t kc_buffer_guard_place(const kc_buffer *b, uint64_t code) {
+  uint8_t word[8] = {0}, found[8];
+  int64_t size = b->format->storage, guard = (int64_t)kc_buffer_guard_bytes(b) / size;
+  kc_store(b->format, word, 0, code);
+  for (int64_t away = 1; away <= guard; away++) {
+    int64_t places[] = {-away, b->count + away - 1};
+    for (int k = 0; k < 2; k++) {
+      for (int64_t i = 0; i < size; i++) found[i] = canary(places[k] * size + i);
+      if (memcmp(word, found, (size_t)size) == 0) return places[k];
+    }
+  }
+  return 0;
+}
+
+int64_t kc_buffer_outside(const kc_buffer *b, int64_t lo, int64_t hi, int64_t *first) {
+  int64_t count = 0;
+  if (first) *first = -1;
+  for (int64_t i = 0; i < b->count; i++) {
+    uint64_t code = kc_load(b->format, kc_buffer_cdata(b), (size_t)i);
+    int64_t value = kc__index_value(b->format, code);
+    bool too_large = b->format->kind == KC_UINT && code > INT64_MAX;
+    if (!too_large && value >= lo && value < hi) continue;
     if (count++ == 0 && first) *first = i;
   }
   return count;

@@ -71,6 +71,10 @@ static void add_scaled(kc_decision *d, const kc_tolerance *t, int64_t i, const k
 }
 
 static void add_element(kc_decision *d, int64_t i, kc_class found, const kc__exact *x, const kc_element_decision *e) {
+  if (x->classes & KC_ANYTHING) {
+    d->anything++;
+    return;
+  }
   count_truth(e->cls, &d->class_yes, &d->class_no, &d->class_unknown);
   count_truth(e->value, &d->value_yes, &d->value_no, &d->value_unknown);
   d->vacuous += e->vacuous;
@@ -86,10 +90,11 @@ static void add_element(kc_decision *d, int64_t i, kc_class found, const kc__exa
 }
 
 static void merge(kc_decision *d, const kc_decision *from) {
-  int64_t *const sums[] = {&d->class_yes,     &d->class_no, &d->class_unknown, &d->value_yes, &d->value_no,
-                           &d->value_unknown, &d->vacuous,  &d->zeros,         &d->exact,     &d->undeclared};
-  const int64_t terms[] = {from->class_yes,     from->class_no, from->class_unknown, from->value_yes, from->value_no,
-                           from->value_unknown, from->vacuous,  from->zeros,         from->exact,     from->undeclared};
+  int64_t *const sums[] = {&d->class_yes, &d->class_no, &d->class_unknown, &d->value_yes,  &d->value_no, &d->value_unknown,
+                           &d->vacuous,   &d->zeros,    &d->exact,         &d->undeclared, &d->anything};
+  const int64_t terms[] = {from->class_yes, from->class_no,      from->class_unknown, from->value_yes,
+                           from->value_no,  from->value_unknown, from->vacuous,       from->zeros,
+                           from->exact,     from->undeclared,    from->anything};
   for (size_t k = 0; k < sizeof terms / sizeof *terms; k++) *sums[k] += terms[k];
   for (int k = 0; k < 66; k++) d->histogram[k] += from->histogram[k];
   for (int k = 0; k < 49; k++) d->confusion[k / 7][k % 7] += from->confusion[k / 7][k % 7];

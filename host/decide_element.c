@@ -208,6 +208,7 @@ static kc_element_decision judge_classes(element *e, kc__bounds v) {
 
 kc_element_decision kc__decide_value(const kc_format *f, double y, kc_class found, const kc__exact *x, const kc_tolerance *t,
                                      double allowed) {
+  if (x->classes & KC_ANYTHING) return (kc_element_decision){.cls = KC_YES, .value = KC_YES};
   if (!x->classes) return (kc_element_decision){.ratio_hi = KC__INF, .error_hi = KC__INF};
   bool finite_known = x->classes & (FINITES | ZEROS);
   element e = {.f = f, .t = t, .y = y, .found = found, .classes = x->classes};

@@ -109,7 +109,8 @@ typedef enum kc_class {
   KC_NZERO = 8,
   KC_PZERO = 16,
   KC_PFIN = 32,
-  KC_PINF = 64
+  KC_PINF = 64,
+  KC_ANYTHING = 128 /* only in the classes of an enclosure: the policy leaves the element free */
 } kc_class;
 
 /** Class of a code. */
@@ -269,6 +270,13 @@ KC_API void kc_buffer_poison(kc_buffer *b, int which);
 /** Elements whose bytes still equal poison number `which`; `first` (may be NULL) receives the index of the first, or -1. */
 KC_API int64_t kc_buffer_unwritten(const kc_buffer *b, int which, int64_t *first);
 
+/** Elements of an integer buffer whose value is not in [lo, hi); `first` (may be NULL) receives the index of the first, or -1. */
+KC_API int64_t kc_buffer_outside(const kc_buffer *b, int64_t lo, int64_t hi, int64_t *first);
+
+/** Where in b's guards an element with this code would be read: its offset in elements from the first one (negative before, #elements and
+ * more after); 0 where no aligned place of the guards holds it. Canaries tell their place, so this names a read outside. */
+KC_API int64_t kc_buffer_guard_place(const kc_buffer *b, uint64_t code);
+
 /** What guards() found. */
 typedef struct kc_guard_report {
   bool damaged;
@@ -362,6 +370,7 @@ KC_API double kc_decision_anchor(const kc_format *f, double y, double *rest);
 typedef struct kc_decision {
   int64_t count;
   int64_t class_yes, class_no, class_unknown;
+  int64_t anything;                           /* elements that may be anything: not judged */
   int64_t undeclared;                         /* of the class_unknown: the oracle says nothing, because a policy is missing */
   int64_t value_yes, value_no, value_unknown; /* elements with an inadmissible class are value_no */
   int64_t vacuous;
@@ -422,13 +431,14 @@ KC_API KC_MUST_CHECK kc_status kc_metric_run(kc_summary *out, const kc_metric *m
 
 /** Parameters of an oracle; each oracle documents which it reads, the others are ignored. */
 typedef struct kc_oracle_params {
-  double a, b;                   /* the limits of clamp; matmul: alpha and beta */
-  double epsilon;                /* layernorm, rmsnorm: added to the variance or mean square */
-  int axis;                      /* reductions: 0-based, negative from the end */
-  int ddof;                      /* variance: the divisor is n - ddof */
-  uint8_t tie;                   /* 0 first, 1 last, 2 any */
-  uint8_t nan;                   /* 0 propagate, 1 ignore (IEEE 754-2019 maximumNumber), 2 undeclared */
-  uint8_t outside;               /* gather: what an index outside gives: 0 undeclared, 1 clamp, 2 zero, 3 wrap */
+  double a, b;     /* the limits of clamp; matmul: alpha and beta */
+  double epsilon;  /* layernorm, rmsnorm: added to the variance or mean square */
+  int axis;        /* reductions: 0-based, negative from the end */
+  int ddof;        /* variance: the divisor is n - ddof */
+  uint8_t tie;     /* 0 first, 1 last, 2 any, 3 undeclared */
+  uint8_t nan;     /* 0 propagate, 1 ignore (IEEE 754-2019 maximumNumber), 2 undeclared */
+  uint8_t outside; /* gather, scatter: what an index outside does: 0 undeclared, 1 clamp, 2 zero, 3 wrap, 4 fill (with a),
+                                    5 anything, 6 drop */
   bool transpose_a, transpose_b; /* matmul: the stored matrix is the transpose */
   bool magnitude; /* sums, products: of the absolute values of every operand, alpha and beta (the S1 of error bounds) */
 } kc_oracle_params;

@@ -10,8 +10,8 @@
 enum { BLOCK = 512, GRAIN = 16 * 1024 };
 
 static const kc_oracle *const oracles[] = {
-    &kc__oracle_relu,   &kc__oracle_clamp, &kc__oracle_max, &kc__oracle_reduce_max, &kc__oracle_argmax,
-    &kc__oracle_gather, &kc__oracle_sqrt,  &kc__oracle_div, &kc__oracle_rsqrt,
+    &kc__oracle_relu,   &kc__oracle_clamp,   &kc__oracle_max,  &kc__oracle_reduce_max, &kc__oracle_argmax,
+    &kc__oracle_gather, &kc__oracle_scatter, &kc__oracle_sqrt, &kc__oracle_div,        &kc__oracle_rsqrt,
 };
 
 const kc_oracle *kc_oracle_at(size_t i) {

@@ -193,8 +193,9 @@ uint8_t lkc_fieldword(lua_State *L, int table, const char *field, const char *co
 }
 
 kc_oracle_params lkc_oracleparams(lua_State *L, int table, int axis) {
-  static const char *const ties[] = {"first", "last", "any", NULL}, *const nans[] = {"propagate", "ignore", "undeclared", NULL};
-  static const char *const outsides[] = {"undeclared", "clamp", "zero", "wrap", NULL};
+  static const char *const ties[] = {"first", "last", "any", "undeclared", NULL}, *const nans[] = {"propagate", "ignore",
+                                                                                                   "undeclared", NULL};
+  static const char *const outsides[] = {"undeclared", "clamp", "zero", "wrap", "fill", "anything", "drop", NULL};
   return (kc_oracle_params){.a = lkc_fieldnumber(L, table, "a", lkc_fieldnumber(L, table, "alpha", 1)),
                             .b = lkc_fieldnumber(L, table, "b", lkc_fieldnumber(L, table, "beta", 0)),
                             .epsilon = lkc_fieldnumber(L, table, "epsilon", 0),

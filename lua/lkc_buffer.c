@@ -260,6 +260,36 @@ static int lkc_buffer_unwritten(lua_State *L) {
   return 2;
 }
 
+/*--- Where in the guards of this buffer an element with this code would be read, counted in elements as b[i] is (0 and below before the
+---first, #b + 1 and more after the last); nil where no place of the guards holds it.
+---@param self userdata
+---@param code integer
+---@return integer|nil place
+function buffer.guardplace(self, code) end */
+static int lkc_buffer_guardplace(lua_State *L) {
+  const kc_buffer *b = lkc_checkbuffer(L, 1);
+  int64_t place = kc_buffer_guard_place(b, (uint64_t)luaL_checkinteger(L, 2));
+  if (place == 0) return 0;
+  lua_pushinteger(L, place + 1);
+  return 1;
+}
+
+/*--- How many elements of an integer buffer are not in lo..hi-1, and the index of the first.
+---@param self userdata
+---@param lo integer
+---@param hi integer
+---@return integer count, integer|nil first
+function buffer.outside(self, lo, hi) end */
+static int lkc_buffer_outside(lua_State *L) {
+  const kc_buffer *b = lkc_checkbuffer(L, 1);
+  luaL_argcheck(L, kc_buffer_format(b)->kind != KC_FLOAT, 1, "expected a buffer of an integer format");
+  int64_t first, count = kc_buffer_outside(b, luaL_checkinteger(L, 2), luaL_checkinteger(L, 3), &first);
+  lua_pushinteger(L, count);
+  if (first < 0) return 1;
+  lua_pushinteger(L, first + 1);
+  return 2;
+}
+
 static void push_guard_text(lua_State *L, const kc_buffer *b, const kc_guard_report *r) {
   lua_Integer size = (lua_Integer)kc_buffer_bytes(b);
   lua_Integer away = r->after ? r->nearest - size + 1 : -r->nearest;
@@ -384,6 +414,8 @@ void lkc_open_buffer(lua_State *L) {
                                      {"seal", lkc_buffer_seal},
                                      {"poison", lkc_buffer_poison},
                                      {"unwritten", lkc_buffer_unwritten},
+                                     {"outside", lkc_buffer_outside},
+                                     {"guardplace", lkc_buffer_guardplace},
                                      {"guards", lkc_buffer_guards},
                                      {"raw", lkc_buffer_raw},
                                      {"setraw", lkc_buffer_setraw},

@@ -179,8 +179,8 @@ static const kc_oracle *check_oracle(lua_State *L, int arg) {
 /*--- Evaluates an oracle of core.oracles().
 --- @param name string
 --- @param inputs table list of buffers
---- @param params table|nil {a=, b= (limits of clamp), axis= (from 0), tie = "first"|"last"|"any", nan = "propagate"|"ignore"|"undeclared",
----   outside = "undeclared"|"clamp"|"zero"|"wrap"}
+--- @param params table|nil {a=, b= (limits of clamp), axis= (from 0), tie = "first"|"last"|"any"|"undeclared", nan = "propagate"|"ignore"|"undeclared",
+---   outside = "undeclared"|"clamp"|"zero"|"wrap"|"fill" (with a)|"anything"|"drop"}
 --- @return userdata|nil enclosure
 --- @return string|nil message
 --- @return string|nil code
@@ -246,12 +246,19 @@ static void push_decision(lua_State *L, const kc_decision *d) {
   const struct {
     const char *name;
     int64_t n;
-  } counts[] = {{"count", d->count},           {"class_yes", d->class_yes},
-                {"class_no", d->class_no},     {"class_unknown", d->class_unknown},
-                {"undeclared", d->undeclared}, {"value_yes", d->value_yes},
-                {"value_no", d->value_no},     {"value_unknown", d->value_unknown},
-                {"vacuous", d->vacuous},       {"exact", d->exact},
-                {"zeros", d->zeros},           {"refined", d->refined}};
+  } counts[] = {{"count", d->count},
+                {"class_yes", d->class_yes},
+                {"class_no", d->class_no},
+                {"class_unknown", d->class_unknown},
+                {"undeclared", d->undeclared},
+                {"anything", d->anything},
+                {"value_yes", d->value_yes},
+                {"value_no", d->value_no},
+                {"value_unknown", d->value_unknown},
+                {"vacuous", d->vacuous},
+                {"exact", d->exact},
+                {"zeros", d->zeros},
+                {"refined", d->refined}};
   lua_newtable(L);
   for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) lkc_setinteger(L, counts[i].name, counts[i].n);
   set_index(L, "first_class_no", d->first_class_no);

@@ -29,6 +29,8 @@ return kc.contract {
   signature     = { pattern = "right inside, another policy outside",
                     test = function(m)
                       if m:wrong(inside.label) then return kc.no "wrong inside too" end
+                      local whose = m:foreign "outside"
+                      if whose then return kc.yes("memory of its neighbour: " .. whose) end
                       if m:saw "crash" then return kc.yes "unchecked: it reads until it crashes" end
                       return m:wrong "outside" and kc.yes "it returns, silently" or kc.no "none"
                     end },

@@ -29,7 +29,7 @@ return kc.incident {
       remedy = { dot "sequential", dot "lanes" },
       ran = [[Dot products of declared f32: operands rounded to HF32 (the documented mode); to 11 bits, as f16 and TF32 have them (the graph
         compiler's default); sums kept in f16.]],
-      clause = "tolerance and postcondition: as if every partial sum were kept in the declared accumulator, f32",
+      clause = "C-PRC-01, postcondition: as if every partial sum were kept in the declared accumulator, f32",
       usual = { inputs = { sample.at({ n = 64, k = 64 }, sample.normal()) }, rtol = 1e-2, atol = 1e-1 } },
   },
   lesson = [[1 * v must return v bit for bit; this needs no reference and names the format that was substituted. The usual tolerance cannot

@@ -15,7 +15,7 @@ typedef kc__known (*kc__element_fn)(const double *x, const kc_oracle_params *p);
 
 /* Rows of the table, one per file below host/oracle. */
 extern const kc_oracle kc__oracle_relu, kc__oracle_clamp, kc__oracle_max, kc__oracle_reduce_max, kc__oracle_argmax,
-    kc__oracle_gather, kc__oracle_sqrt, kc__oracle_div, kc__oracle_rsqrt;
+    kc__oracle_gather, kc__oracle_scatter, kc__oracle_sqrt, kc__oracle_div, kc__oracle_rsqrt;
 
 /* A value known exactly. */
 kc__known kc__known_exactly(double x);

@@ -212,7 +212,8 @@ function Candidate:run(inputs, outputs, sizes, options)
   local ids, list = self:share(inputs, outputs)
   if not ids then return nil, list end
   local record, failure = self:launch(ids, inputs, outputs, sizes, options)
-  if record then self.client:free(list) else self.kernel = self.client.started and self.kernel or nil end
+  if record or failure.code == "raised" then self.client:free(list) end
+  if not self.client.started then self.kernel = nil end
   return record, failure
 end
 

@@ -42,12 +42,20 @@ local function part_verdict(contract, m, part, worst)
   return worst
 end
 
-local function whole(contract, m, complete)
+-- The policy RAISE is shown by both: inputs on which a candidate raises, and a control run on which it must not.
+local function shown(contract, m, single)
+  if contract.tolerance.policy ~= "RAISE" or single then return m.judged + m:raised() > 0, "nothing was judged" end
+  if m.judged == 0 then return false, "nothing was judged: no control run, on which it must not raise" end
+  return m:raised() > 0, "nothing was raised: no sample asks for it"
+end
+
+local function whole(contract, m, complete, single)
   local worst = verdict.new("held")
   if not complete then
     worst = verdict.worse(worst, verdict.new("unknown", "the budget ends before the stated number of samples"))
   end
-  if m.judged == 0 then worst = verdict.worse(worst, verdict.new("unknown", "nothing was judged")) end
+  local ok, why = shown(contract, m, single)
+  if not ok then worst = verdict.worse(worst, verdict.new("unknown", why)) end
   for _, part in ipairs(m:parts()) do worst = part_verdict(contract, m, part, worst) end
   return worst
 end
@@ -118,7 +126,7 @@ function M.judge(candidate, samples, complete, options)
     if record.answer == "failed" then break end
   end
   if worst.name ~= "violated" and #m.samples == #samples then
-    local all = whole(contract, m, complete)
+    local all = whole(contract, m, complete, options.sample ~= nil)
     worst, worst.note = verdict.worse(worst, all), all.note
     local n = drawn(contract, m)
     if worst.name == "held" and n > 0 then worst.proves = verdict.proves(n, contract.protocol.judged) end

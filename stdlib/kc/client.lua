@@ -92,7 +92,7 @@ function Client:request(request, fds, timeout)
   end
   if reply.error then
     local kinds = { build = "build", ["no-device"] = "absent" }
-    return failure(kinds[reply.code] or "error", tostring(reply.error), { code = reply.code, log = reply.log })
+    return failure(kinds[reply.code] or "error", tostring(reply.error), { code = reply.code, log = reply.log, record = reply.record })
   end
   return reply
 end

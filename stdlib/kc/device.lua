@@ -75,7 +75,10 @@ function Direct:kernel(options)
   local build = build_of(options, self.directory)
   if options.file then demand_named(self, build) end
   local kernel, message = self.handle:kernel(build)
-  if not kernel then error(message, 2) end
+  if not kernel then
+    self.unbuilt = message -- an implementation that stops here did not raise: it does not build
+    error(message, 2)
+  end
   return kernel
 end
 

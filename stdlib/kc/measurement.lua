@@ -201,6 +201,19 @@ function Measurement:wrong(label)
   return false
 end
 
+--- What lies beside an input and came back as a result, in words: where the first such element was read; nil when none was. Over the
+--- samples drawn from a sample with this label prefix (all when omitted).
+---@param label string|nil
+---@return string|nil text
+function Measurement:foreign(label)
+  for record in drawn_from(self, label) do
+    local f = record.foreign
+    if f then
+      return ("%d elements hold the guard of '%s', the first at place %d"):format(f.count, f.input, f.place)
+    end
+  end
+end
+
 --- Shapes that were tried and whether they failed, over the samples drawn from a sample with this label prefix (all when omitted); those
 --- where nothing but zeros was due are left out.
 ---@param label string|nil
@@ -212,6 +225,15 @@ function Measurement:shapes(label)
     if failed or (record.zeros or 0) < record.judged then list[#list + 1] = { sizes = record.sizes, failed = failed } end
   end
   return list
+end
+
+--- Number of samples, drawn from a sample with this label prefix (all when omitted), in which the candidate raised an error.
+---@param label string|nil
+---@return integer count
+function Measurement:raised(label)
+  local count = 0
+  for record in drawn_from(self, label) do count = count + (record.raised and 1 or 0) end
+  return count
 end
 
 --- Slope of log(error / tolerance) against log(size of a dimension), by least squares over the samples; NaN, which compares

@@ -28,7 +28,7 @@ for _, row in ipairs(core.oracles and core.oracles() or {}) do core_inputs[row.n
 -- The parameters that an oracle reads; any other is refused.
 local reads = {
   clamp = { "a", "b", "nan" }, max = { "nan" }, reduce_max = { "axis", "nan" }, argmax = { "axis", "nan", "tie" },
-  gather = { "outside" }, matmul = { "alpha", "beta", "transpose_a", "transpose_b", "magnitude" },
+  gather = { "outside", "fill" }, scatter = { "outside", "tie" }, matmul = { "alpha", "beta", "transpose_a", "transpose_b", "magnitude" },
   sum = { "axis", "magnitude" }, mean = { "axis", "magnitude" }, dot = { "axis", "magnitude" }, cumsum = { "axis", "magnitude" },
   softmax = { "axis" }, log_softmax = { "axis" }, logsumexp = { "axis" }, variance = { "axis", "ddof" },
   layernorm = { "axis", "epsilon" }, rmsnorm = { "axis", "epsilon" },
@@ -37,7 +37,8 @@ local reads = {
 -- Policies: parameters that no convention settles. Left out, the policy is undeclared, and so is what depends on it.
 local policies = {
   clamp = { { "nan", "propagate or ignore" } }, max = { { "nan", "propagate or ignore" } },
-  reduce_max = { { "nan", "propagate or ignore" } }, gather = { { "outside", "clamp, zero or wrap" } },
+  reduce_max = { { "nan", "propagate or ignore" } }, gather = { { "outside", "clamp, zero, wrap, fill or anything" } },
+  scatter = { { "outside", "drop, clamp or wrap" }, { "tie", "first or last" } },
 }
 
 --- Names of all oracles, sorted.
@@ -105,7 +106,7 @@ local function resolved(oracle, inputs)
   for _, key in ipairs(words.keys(oracle.params)) do
     local value = oracle.params[key]
     local input = (key == "alpha" or key == "beta") and inputs[value]
-    params[key] = input and input[1] or value
+    params[key == "fill" and "a" or key] = input and input[1] or value
   end
   return params
 end

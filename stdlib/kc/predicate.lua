@@ -106,6 +106,47 @@ function M.finite(buffer)
   return check.yes("all elements are finite")
 end
 
+--- Is every element of an index buffer in lo, lo + 1, ... hi - 1?
+---@param buffer userdata of an integer format
+---@param lo integer
+---@param hi integer
+---@return table check
+function M.inside(buffer, lo, hi)
+  demand(is_type(buffer, "kc.buffer"), "kc.inside", 1, "an input or output, such as x.NAME", buffer)
+  demand(math.type(lo) == "integer", "kc.inside", 2, "an integer", lo)
+  demand(math.type(hi) == "integer", "kc.inside", 3, "an integer", hi)
+  local count, first = buffer:outside(lo, hi)
+  if count == 0 then return check.yes(("all of %d indices are in [%d, %d)"):format(#buffer, lo, hi)) end
+  return check.no(("%d of %d indices are outside of [%d, %d), the first is %d at element %d"):format(count, #buffer, lo, hi, buffer[first],
+    first))
+end
+
+--- Did the candidate raise an error? Only under the policy RAISE does a postcondition see one that did.
+---@param y table the outputs, the clause's second argument
+---@return table check
+function M.raised(y)
+  demand(type(y) == "table", "kc.raised", 1, "the outputs, the clause's second argument", y)
+  if y.raised then return check.yes("raised: " .. y.raised) end
+  return check.no("returned, and did not raise", { silent = true })
+end
+
+--- The postcondition of the policy RAISE: where the condition is yes the candidate must have raised; where it is no (the control run) it
+--- must not, and what `otherwise` returns must hold.
+---@param condition table check of the inputs
+---@param y table the outputs, the clause's second argument
+---@param otherwise function without arguments: returns checks, as a clause does
+---@return table check
+function M.raises_when(condition, y, otherwise)
+  condition = check.of(condition, "kc.raises_when: argument 1")
+  demand(type(otherwise) == "function", "kc.raises_when", 3, "a function that returns checks", otherwise)
+  if condition.answer == "yes" then return M.raised(y) end
+  if condition.answer == "unknown" then return check.unknown("whether it must raise cannot be told: " .. condition.text) end
+  if y.raised then
+    return check.no(("raised although it must not (%s): %s"):format(condition.text, y.raised))
+  end
+  return check.clause(otherwise(), "kc.raises_when: argument 3")
+end
+
 --- Yes for any value: states that a precondition restricts nothing.
 ---@param buffer userdata
 ---@return table check

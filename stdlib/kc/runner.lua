@@ -87,8 +87,9 @@ function handlers.call(self, request)
   for _, item in ipairs(request.outputs) do outputs[item.name] = self.buffers[item.buffer] end
   local device = require("kc.device").direct(self.device, loaded.directory, found.kernels or {})
   local ok, said = pcall(found.run, device, inputs, outputs, request.sizes)
-  if not ok then return { error = tostring(said), code = "raised" } end
   local record = device.facts
+  if not ok and device.unbuilt then return { error = device.unbuilt, code = "build" } end
+  if not ok then return { error = tostring(said), code = "raised", record = record } end
   record.seconds, record.says = 0.0, type(said) == "string" and said:sub(1, 256) or nil
   return { record = record, token = request.token }
 end

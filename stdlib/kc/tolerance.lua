@@ -269,6 +269,9 @@ end
 ---@param oracles table output name -> oracle
 ---@return string|nil complaint
 function Tolerance:misfit(scope, oracles)
+  for _, output in ipairs(self.policy == "RAISE" and scope.outputs or {}) do
+    if output.name == "raised" then return "under the policy RAISE y.raised says whether it raised: give the output another name" end
+  end
   local row = kinds[self.kind].derived
   if not row then return nil end
   local sizes = {}

@@ -7,7 +7,7 @@ local got = t:expect({ "run", "tests/calibration/undeclared/suite.lua", "--forma
 local expected = {
   ["max: NaN first"] = { "undeclared", "the contract does not state oracle max, parameter 'nan': propagate or ignore" },
   ["max: NaN ignored"] = { "undeclared", "oracle max, parameter 'nan'" },
-  ["gather: clamped"] = { "undeclared", "oracle gather, parameter 'outside': clamp, zero or wrap" },
+  ["gather: clamped"] = { "undeclared", "oracle gather, parameter 'outside': clamp, zero, wrap, fill or anything" },
   ["sub: preserved"] = { "held", "" },
   ["sub: flushed"] = { "undeclared", "the contract does not state tolerance, field 'denormals': preserve or flush" },
 }

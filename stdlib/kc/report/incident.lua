@@ -47,6 +47,7 @@ local evidence = { unwritten = "the elements kept two different poisons", guards
 local function sureness(r)
   for _, sample in ipairs(r.samples or {}) do
     local e = sample.evidence
+    if sample.silent then return "observed: it returned where it must raise" end
     if e then return "observed, whatever the values are: " .. (evidence[e.kind] or e.text) end
   end
   local id = r.tolerance and r.tolerance.id or ""

@@ -16,6 +16,7 @@ local meaning = {
   ["wrong zero"] = "a zero of the wrong sign",
   ["wrong value"] = "a number came out, but one too far from the result",
   ["raised"] = "the implementation stopped with a message",
+  ["did not raise"] = "it returned where it must stop with a message",
   ["unknown"] = "not decided",
   ["absent"] = "not installed",
   ["-"] = "not run",
@@ -51,6 +52,7 @@ function M.word(record)
   if record.answer == "yes" then return "ok" end
   if record.evidence then return record.evidence.kind == "error" and "raised" or record.evidence.kind end
   if record.answer ~= "no" then return record.answer == "undeclared" and "undeclared" or "unknown" end
+  if record.raised or record.silent then return record.raised and "raised" or "did not raise" end
   for _, row in ipairs(confusions) do
     if confused(record.confusion or {}, row[2]) then return row[1] end
   end

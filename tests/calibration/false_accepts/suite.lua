@@ -40,6 +40,15 @@ end
 local function fill(value) return function(c) for i = 1, #c do c[i] = value end end end
 local function first(value) return function(c) if #c > 0 then c[1] = value end end end
 
+local function of_raise(name, run) return kc.implementation { name = "raise_" .. name, run = run } end
+
+local function pick(x, y, outside)
+  for i = 1, #x.index do
+    local k = x.index[i]
+    y.y[i] = k >= 0 and k < #x.data and x.data[k + 1] or outside(x, k)
+  end
+end
+
 return kc.suite {
   name = "results that other checkers accept",
   judge = {
@@ -77,6 +86,33 @@ return kc.suite {
       of_exp("bf16_coerced", function(y) return kc.decode("bf16", kc.encode("bf16", y)) end),
       of_exp("inf_for_large", function(y, x) return x > 80 and inf or y end),
       of_exp("all_nan", function() return nan end),
+    } },
+    { contract = "C-EXC-02/gather.raise.f32", implementations = {
+      of_raise("control", function(_, x, y) pick(x, y, function() error "index out of range" end) end),
+      of_raise("always_raises", function() error "index out of range" end),
+      of_raise("returns_zero", function(_, x, y) pick(x, y, function() return 0 end) end),
+      of_raise("raises_and_is_wrong_inside", function(_, x, y)
+        pick(x, y, function() error "index out of range" end)
+        y.y[1] = y.y[1] + 1
+      end),
+    } },
+    { contract = "C-EXC-02/gather.undefined.f32", implementations = {
+      of_raise("undefined_control", function(_, x, y) pick(x, y, function() return nan end) end),
+      of_raise("undefined_wrong_inside", function(_, x, y)
+        pick(x, y, function() return nan end)
+        y.y[1] = y.y[1] + 1
+      end),
+    } },
+    { contract = "C-CMP-03/matmul.f32", implementations = {
+      kc.implementation { name = "shapes_zeros", run = function(_, _, y) fill(0)(y.C) end },
+      kc.implementation { name = "shapes_two_of_fifty_wrong", kernels = { "../../../contracts/C-CMP-03.matmul.f32/matmul.k" },
+        run = function(device, x, y, sizes)
+          local kernel = device:kernel { file = "../../../contracts/C-CMP-03.matmul.f32/matmul.k", entry = "matmul",
+            params = { "A: f32[]", "B: f32[]", "C: f32[]", "M: i32", "N: i32", "K: i32" } }
+          device:launch(kernel, { x.A, x.B, y.C, sizes.M, sizes.N, sizes.K },
+            { grid = { (sizes.N + 15) // 16, (sizes.M + 15) // 16 }, group = { 16, 16 } })
+          if sizes.M % 25 == 24 and #y.C > 0 then y.C[1] = y.C[1] + 1 end
+        end },
     } },
   },
 }

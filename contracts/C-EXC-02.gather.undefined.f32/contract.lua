@@ -1,0 +1,43 @@
+local kc = require "kc"
+local tol, sample = kc.tolerance, kc.sample
+
+-- All but those that are here are the other policies'.
+local function gather(name, here)
+  return kc.kernel { file = (here and "" or "../C-EXC-02.gather.clamp.f32/") .. name .. ".k", entry = "gather",
+                     args = { "data", "index", "y", "n", "m" }, group = { 64 }, grid = { "m" } }
+end
+
+-- Every number of data is another one, so that what came out says where it was read.
+local function indices(label, base)
+  return sample.named(label, sample.inputs { data = sample.log_uniform(0, 8), index = base })
+end
+
+local inside = indices("inside, UNDEFINED", sample.integers(0, 999))
+
+return kc.contract {
+  identifier    = { class = "C-EXC-02", name = "gather.undefined.f32", version = "1.0" },
+  scope         = { operation = "gather; an index outside gives anything, and the others are right",
+                    inputs = { "data: f32[n]", "index: i32[m]" },
+                    outputs = { "y: f32[m]" }, shapes = { n = kc.choice { 1000 }, m = kc.choice { 256 } } },
+  precondition  = function(x) return { kc.finite(x.data), kc.any_value(x.index) } end,
+  postcondition = function(_, y, ref, t) return { kc.same_class(y.y, ref.y, t), kc.within(y.y, ref.y, t) } end,
+  tolerance     = tol.policy { policy = "UNDEFINED", denormals = "preserve" },
+  oracle        = kc.oracle.gather("data", "index", { outside = "anything" }),
+  protocol      = { inputs = { inside, indices("outside: just beyond", sample.integers(1000, 1100)),
+                               indices("outside: just before", sample.integers(-100, -1)),
+                               indices("mixed", sample.integers(-500, 1500)),
+                               indices("far outside", sample.values { -2147483648, 2147483647, 65536, -65536 }) },
+                    judged = "element", samples = 256, budget = 2e6, vacuous = 0.0,
+                    statistic = "max", pass = "value equal", repeats = 1 },
+  signature     = { pattern = "an index outside does more than give a wrong value",
+                    test = function(m)
+                      if m:wrong(inside.label) then return kc.no "wrong inside too" end
+                      if m:saw("crash", "far outside") then return kc.yes "a crash is no value: it reads until it crashes" end
+                      if m:saw("unwritten", "outside") then return kc.yes "an output that is not written is none" end
+                      return m:wrong "mixed" and kc.yes "one index outside spoils results inside" or kc.no "none"
+                    end },
+  calibration   = { baseline = gather "first", bad = { gather("gives_up", true), gather("skips", true), gather "unchecked" },
+                    good = { gather "clamps", gather "zeroes" },
+                    probes = { indices("probe", sample.integers(1, 999)) },
+                    functional = { inputs = { inside }, rtol = 0, atol = 0 } },
+}
