@@ -50,7 +50,8 @@ static void add_node(lua_State *L, kc_expression *e, int table, lua_Integer i) {
 
 /*--- An expression over tensors: a list of nodes {op=, args={earlier nodes, from 1}, number=, text=}; the last is the result.
 --- Operations: input (number: operand, from 0), constant (text: decimal, hexadecimal float, p/q, pi, e, inf, -inf,
---- nan), neg abs floor, isclass (number: OR of class bits), certified functions of one argument, power (number: exponent), add sub mul div max min, lt le gt ge eq ne, where, sum
+--- nan), neg abs floor, isclass (number: OR of class bits), certified functions of one argument, power (number: exponent), rounded (text: format;
+--- number: 0 RNE, 1 RZ, 2 RU, 3 RD, 4 RNA), add sub mul div max min, lt le gt ge eq ne, where, sum
 --- reduce_max reduce_min cumsum size (number: axis), matmul, transpose.
 --- @param nodes table
 --- @return userdata graph

@@ -43,6 +43,16 @@ static kc_status check_text(const kc_node *node, kc_text *err) {
                  node->text ? node->text : "");
 }
 
+static kc_status check_rounded(const kc_node *node, kc_text *err) {
+  const kc_format *f = kc_format_find(node->text);
+  if (!f || f->kind != KC_FLOAT)
+    return kc_fail(err, KC_EINVAL, "rounded: expected a floating-point format, got '%.60s'", node->text ? node->text : "");
+  if (node->number < KC_RNE || node->number > KC_RNA)
+    return kc_fail(err, KC_EINVAL, "rounded: expected a rounding mode from %d to %d, got %lld", KC_RNE, KC_RNA,
+                   (long long)node->number);
+  return KC_OK;
+}
+
 static kc_status check_node(const kc_expression *e, const kc__operation *op, const kc_node *node, kc_text *err) {
   if (!op) return kc_fail(err, KC_EINVAL, "unknown operation '%.60s'", node->op);
   if (node->arg_count != op->args)
@@ -53,6 +63,7 @@ static kc_status check_node(const kc_expression *e, const kc__operation *op, con
   }
   if (strcmp(op->name, "power") == 0 && (node->number < -1024 || node->number > 1024))
     return kc_fail(err, KC_EINVAL, "power: expected an integer exponent from -1024 to 1024, got %lld", (long long)node->number);
+  if (strcmp(op->name, "rounded") == 0) return check_rounded(node, err);
   return strcmp(op->name, "constant") == 0 ? check_text(node, err) : KC_OK;
 }
 
@@ -77,7 +88,7 @@ kc_status kc_expression_add(kc_expression *e, int *id, const kc_node *node, kc_t
     return kc_fail(err, KC_ENOMEM, "no memory for a node");
   }
   kc__node *n = &e->nodes[e->count];
-  *n = (kc__node){.op = op, .function = function, .number = node->number, .text = text};
+  *n = (kc__node){.op = op, .function = function, .number = node->number, .text = text, .format = kc_format_find(text)};
   memcpy(n->args, node->args, sizeof n->args);
   *id = e->count++;
   return KC_OK;

@@ -19,7 +19,8 @@ extern "C" {
 /** One node. `op` is one of
  *   "input" (number: index of the operand, from 0), "constant" (text: decimal, hexadecimal float, p/q, "pi", "e", exact; "inf", "-inf", "nan"),
  *   "isclass" (number: OR of kc_class; 1 or 0), "neg" "abs" "floor" and every certified function of one argument that takes balls (exp, log, tanh, ...),
- *   "power" (number: the integer exponent), "add" "sub" "mul" "div" "max" "min",
+ *   "power" (number: the integer exponent), "rounded" (text: a floating-point format; number: kc_rounding, but not KC_SR),
+ *   "add" "sub" "mul" "div" "max" "min",
  *   "lt" "le" "gt" "ge" "eq" "ne" (1 or 0), "where" (condition, if true, if false),
  *   "sum" "reduce_max" "reduce_min" "cumsum" "size" (number: axis, negative from the end), "matmul" (batches broadcast),
  *   "transpose" (of the last two axes). */

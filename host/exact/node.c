@@ -209,6 +209,7 @@ UNARY(abs, kc__value_abs(r, x))
 UNARY(floor, kc__value_floor(r, x, w->precision))
 UNARY(isclass, kc__value_is_class(r, x, (uint8_t)w->node->number))
 UNARY(power, kc__value_power(r, x, (int)w->node->number, w->precision))
+UNARY(rounded, kc__value_round(r, x, w->node->format, (kc_rounding)w->node->number))
 UNARY(function, kc__value_apply(r, w->node->function, x, w->precision))
 
 static void evaluate_binary(const kc__work *w, int64_t begin, int64_t end,
@@ -269,6 +270,7 @@ static const kc__operation operations[] = {
     ELEMENTWISE(floor, 1),
     ELEMENTWISE(isclass, 1),
     ELEMENTWISE(power, 1),
+    ELEMENTWISE(rounded, 1),
     ELEMENTWISE(function, 1),
     ELEMENTWISE(add, 2),
     ELEMENTWISE(sub, 2),

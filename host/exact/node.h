@@ -26,6 +26,7 @@ typedef struct kc__node {
   int args[KC_MAX_ARGUMENTS];
   int64_t number;
   char *text;
+  const kc_format *format; /* rounded */
 } kc__node;
 
 /* What evaluating one node reads. */

@@ -46,6 +46,9 @@ void kc__value_min(kc__value r, kc__value x, kc__value y, slong precision);
 void kc__value_neg(kc__value r, kc__value x);
 void kc__value_abs(kc__value r, kc__value x);
 void kc__value_floor(kc__value r, kc__value x, slong precision);
+/* The value in a floating-point format, by the codec's rules (kc_encode_parts) and any mode but KC_SR: zeros keep their sign where the
+ * format has it, what overflows becomes an infinity or what the format has instead; NaN stays NaN. */
+void kc__value_round(kc__value r, kc__value x, const kc_format *f, kc_rounding mode);
 /* x^n for an integer n. */
 void kc__value_power(kc__value r, kc__value x, int n, slong precision);
 /* A certified function of one argument. */

@@ -15,7 +15,7 @@ local is_traced = M.is_traced
 --- A traced value: an operation of traced values.
 ---@param op string operation of exact.graph
 ---@param args table traced values
----@param more table|nil {number=, text=}
+---@param more table|nil {number=, text=, shown=what the text of the expression says of these two}
 ---@return table traced
 function M.make(op, args, more)
   local node = more or {}
@@ -108,7 +108,7 @@ local function show(value, left)
   if infix[node.op] then return ("(%s %s %s)"):format(parts[1], infix[node.op], parts[2]) end
   if node.op == "neg" then return "-" .. parts[1] end
   if node.op == "power" then return ("%s^%d"):format(parts[1], node.number) end
-  if node.number then parts[#parts + 1] = ("%d"):format(node.number) end
+  if node.shown then parts[#parts + 1] = node.shown elseif node.number then parts[#parts + 1] = ("%d"):format(node.number) end
   return ("%s(%s)"):format(node.op, table.concat(parts, ", "))
 end
 

@@ -33,7 +33,7 @@ local origin = {
   where = { "mathematics", "where" }, isnan = { "mathematics", "isnan" }, isinf = { "mathematics", "isinf" },
   sum = { "mathematics", "sum" }, mean = { "mathematics", "mean" }, reduce_max = { "mathematics", "reduce_max" },
   reduce_min = { "mathematics", "reduce_min" }, cumsum = { "mathematics", "cumsum" }, size = { "mathematics", "size" },
-  matmul = { "mathematics", "matmul" }, transpose = { "mathematics", "transpose" },
+  matmul = { "mathematics", "matmul" }, transpose = { "mathematics", "transpose" }, rounded = { "mathematics", "rounded" },
   help = { "help", "help" }, version = { "core", "version" },
 }
 

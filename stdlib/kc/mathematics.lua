@@ -158,6 +158,32 @@ function M.abs(x) return unary("abs", x) end
 ---@return table traced
 function M.floor(x) return unary("floor", x) end
 
+-- Rounding modes in the order of kc_rounding.
+local modes = { RNE = 0, RZ = 1, RU = 2, RD = 3, RNA = 4 }
+
+local function rounded_plain(x, format, mode)
+  local core = require "kc.core"
+  if type(x) == "userdata" then return real(core.decode(format, x:round(format, mode))) end
+  return x ~= x and x or core.decode(format, core.encode(format, x, { rounding = mode }))
+end
+
+--- x rounded once into a format, so that the result of a rounded operation is kc.rounded(a * b, "f32").
+---@param x table|number traced, or a number
+---@param format string a floating-point format
+---@param mode string|nil "RNE" (when absent), "RZ", "RU", "RD" or "RNA"
+---@return table traced
+function M.rounded(x, format, mode)
+  local known = type(format) == "string" and require("kc.core").format(format)
+  if not known or known.kind ~= "float" then
+    error("kc.rounded: argument 2: expected a floating-point format such as \"f32\", got " .. words.show(format), 2)
+  end
+  mode = mode or "RNE"
+  if not modes[mode] then error("kc.rounded: argument 3: expected RNE, RZ, RU, RD or RNA, got " .. words.show(mode), 2) end
+  if type(x) == "number" or type(x) == "userdata" then return rounded_plain(x, format, mode) end
+  return make("rounded", { operand(x, "kc.rounded", 1) },
+    { number = modes[mode], text = format, shown = mode == "RNE" and format or format .. ", " .. mode })
+end
+
 --- 1 where a < b, else 0.
 ---@param a table|number traced, or a number
 ---@param b table|number
