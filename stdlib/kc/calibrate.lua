@@ -26,7 +26,24 @@ local function close_enough(got, lo, hi, rtol, atol)
   return math.abs(got - want) <= atol + rtol * math.abs(want)
 end
 
+-- ||y - y*|| <= norm ||y*|| over all outputs together, in double.
+local function norm_close(contract, record, test)
+  local difference, size = 0.0, 0.0
+  for _, output in ipairs(contract.scope.outputs) do
+    local got = record.outputs[output.name]
+    local enclosure = oracle.evaluate(contract.oracle[output.name], record.inputs)
+    for i = 1, #got do
+      local lo, hi = enclosure:at(i)
+      local want = lo + (hi - lo) / 2
+      difference, size = difference + (got[i] - want) ^ 2, size + want ^ 2
+    end
+    enclosure:close()
+  end
+  return difference <= test.norm ^ 2 * size -- false for NaN
+end
+
 local function all_close(contract, record, test)
+  if test.norm then return norm_close(contract, record, test) end
   for _, output in ipairs(contract.scope.outputs) do
     local got = record.outputs[output.name]
     local enclosure = oracle.evaluate(contract.oracle[output.name], record.inputs)
@@ -41,7 +58,7 @@ end
 
 --- Does a candidate pass a functional test, as a usual test suite decides?
 ---@param candidate table
----@param test table {inputs=, rtol=, atol=, reuse=}
+---@param test table {inputs=, rtol= and atol= or norm=, reuse=}
 ---@param options table {seed=, cache=, limit=, timeout=}
 ---@return boolean passes
 function M.passes(candidate, test, options)

@@ -203,14 +203,19 @@ function checks.signature(c, report)
   return v
 end
 
---- Checks the description of a functional test {inputs, rtol, atol, reuse}.
+--- Checks the description of a functional test {inputs, rtol and atol, or norm, reuse}.
 ---@param report function called with a message for each mistake
 ---@param v any
 function M.functional(report, v)
-  expect(report, type(v) == "table", "functional", "a table {inputs, rtol, atol}", v)
-  only(report, v, { "inputs", "rtol", "atol", "reuse" })
+  expect(report, type(v) == "table", "functional", "a table {inputs, rtol, atol} or {inputs, norm}", v)
+  only(report, v, { "inputs", "rtol", "atol", "norm", "reuse" })
   expect(report, v.reuse == nil or type(v.reuse) == "boolean", "functional.reuse", "a boolean", v.reuse)
   expect(report, is_list_of(v.inputs, sample.is), "functional.inputs", "a list of samples", v.inputs)
+  if v.norm ~= nil then
+    expect(report, type(v.norm) == "number" and v.norm >= 0, "functional.norm", "a number >= 0", v.norm)
+    if v.rtol or v.atol then report "field 'functional': one of norm, and rtol with atol" end
+    return
+  end
   expect(report, type(v.rtol) == "number" and v.rtol >= 0, "functional.rtol", "a number >= 0", v.rtol)
   expect(report, type(v.atol) == "number" and v.atol >= 0, "functional.atol", "a number >= 0", v.atol)
 end

@@ -208,7 +208,8 @@ local function usual(self, found, request)
   local passes = calibrate.passes(candidate, test, { seed = request.seed, cache = self:cache_for(found.loaded), limit = self.limit,
                                                      timeout = request.timeout })
   candidate:close()
-  return { passes = passes, rtol = test.rtol and test.rtol + 0.0, atol = test.atol and test.atol + 0.0, reuse = test.reuse,
+  return { passes = passes, rtol = test.rtol and test.rtol + 0.0, atol = test.atol and test.atol + 0.0,
+           norm = test.norm and test.norm + 0.0, reuse = test.reuse,
            ran = item.ran, clause = item.clause }
 end
 

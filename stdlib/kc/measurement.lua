@@ -113,6 +113,15 @@ function Measurement:confusion(expected, found, label)
   return count
 end
 
+--- Number of elements that were judged, over the samples drawn from a sample with this label prefix (all when omitted).
+---@param label string|nil
+---@return integer count
+function Measurement:count(label)
+  local count = 0
+  for record in drawn_from(self, label) do count = count + record.judged end
+  return count
+end
+
 local special = { ["nan"] = true, ["-inf"] = true, ["+inf"] = true }
 
 --- Number of elements whose NaN or infinity is lost, leaked or turned into another, over the samples drawn from a sample with this

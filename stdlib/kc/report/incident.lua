@@ -27,7 +27,7 @@ end
 
 local function usual(incident)
   local how = incident.rtol and ("allclose with rtol %g and atol %g"):format(number(incident.rtol), number(incident.atol))
-    or "the usual test"
+    or ("relative L2 error at most %g"):format(number(incident.norm))
   if incident.reuse then how = how .. ", its output in memory that the reference was freed from" end
   return ("%s: %s"):format(how, incident.passes and "passes" or "fails")
 end
