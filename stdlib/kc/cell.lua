@@ -2,6 +2,7 @@
 -- One cell: a contract, an implementation and a device. Runs the protocol and gives a measurement and a verdict.
 local candidates = require "kc.candidate"
 local core = require "kc.core"
+local determinism = require "kc.determinism"
 local measure = require "kc.measure"
 local measurement = require "kc.measurement"
 local protocol = require "kc.protocol"
@@ -77,6 +78,7 @@ local function of_answer(record)
 end
 
 local function runs(candidate, spec, options)
+  if candidate.contract.protocol.determinism then return determinism.sample(candidate, spec, options) end
   local first = measure.sample(candidate, spec, options)
   for _ = 2, candidate.contract.protocol.repeats do
     if first.answer ~= "yes" then break end
@@ -129,6 +131,7 @@ function M.judge(candidate, samples, complete, options)
     local all = whole(contract, m, complete, options.sample ~= nil)
     worst, worst.note = verdict.worse(worst, all), all.note
     local n = drawn(contract, m)
+    if worst.name == "held" then worst.note = worst.note or determinism.proven(contract.protocol) end
     if worst.name == "held" and n > 0 then worst.proves = verdict.proves(n, contract.protocol.judged) end
   end
   if worst.name == "violated" then worst.signature, worst.note = signature_text(contract, m, options.limit) end

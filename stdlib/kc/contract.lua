@@ -178,9 +178,12 @@ end
 function checks.protocol(c, report)
   local v = c.protocol
   only(report, v, { "inputs", "judged", "samples", "budget", "vacuous", "statistic", "pass", "repeats", "limit", "redraws",
-                    "further", "thorough", "relations" })
+                    "further", "thorough", "relations", "determinism" })
   expect(report, is_list_of(v.inputs, sample.is), "inputs", "a list of samples", v.inputs)
   expect(report, v.further == nil or is_list_of(v.further, sample.is), "further", "a list of samples", v.further)
+  expect(report, v.determinism == nil or v.determinism == "D0" or v.determinism == "D1" or v.determinism == "D2" or v.determinism == "D3",
+    "determinism", "\"D0\", \"D1\", \"D2\" or \"D3\"", v.determinism)
+  if v.determinism and v.repeats == 1 then report "field 'repeats': one run says nothing of determinism; see kc.invocations" end
   expect(report, v.relations == nil or is_list_of(v.relations, relation.is), "relations", "a list of kc.relation", v.relations)
   expect(report, v.thorough == nil or type(v.thorough) == "function", "thorough", "a function that gives a list of samples", v.thorough)
   expect(report, v.judged == "element" or v.judged == "tensor", "judged", "\"element\" or \"tensor\"", v.judged)

@@ -41,8 +41,8 @@ local function build_of(options, directory)
   return build
 end
 
-local function geometry(options)
-  return { grid = options.grid or { 1 }, group = options.group or { 1 }, schedule = options.schedule or 0 }
+local function geometry(options, schedule)
+  return { grid = options.grid or { 1 }, group = options.group or { 1 }, schedule = options.schedule or schedule or 0 }
 end
 
 -- ---- in this process -----------------------------------------------------------------------------------------------------
@@ -83,7 +83,7 @@ function Direct:kernel(options)
 end
 
 function Direct:launch(kernel, args, options)
-  local record, message = self.handle:launch(kernel, args, geometry(options or {}))
+  local record, message = self.handle:launch(kernel, args, geometry(options or {}, self.schedule))
   if not record then error(message, 2) end
   self:note(record)
   return record

@@ -9,6 +9,7 @@ local origin = {
   kernel = { "implementation", "kernel" }, library = { "implementation", "library" },
   implementation = { "implementation", "implementation" },
   range = { "scope", "range" }, choice = { "scope", "choice" },
+  invocations = { "determinism", "invocations" },
   relation = { "relation", "relation" }, equal = { "relation", "equal" }, all_equal = { "relation", "all_equal" },
   scaled = { "relation", "scaled" }, reversed = { "relation", "reversed" },
   tolerance = { "tolerance" }, sample = { "sample" }, oracle = { "oracle" }, signature = { "signature" },

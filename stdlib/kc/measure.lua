@@ -395,6 +395,25 @@ local function run(candidate, spec, options, record, ready, outputs)
   end
 end
 
+--- Runs a sample once more, on fresh outputs, and judges nothing but evidence.
+---@param candidate table
+---@param spec table
+---@param options table as for M.sample
+---@return table|nil outputs name -> copy of what the run left
+---@return string|nil digest
+---@return table|nil failure evidence {kind=, text=}
+function M.again(candidate, spec, options)
+  local contract, record = candidate.contract, {}
+  local ready = prepared(contract, spec, options)
+  if ready.unmet then return nil, nil, { kind = "error", text = ready.unmet } end
+  local outputs = make(contract.scope.outputs, spec.sizes)
+  local y, digest = produce(candidate, ready.inputs, outputs, spec, options, record)
+  close_all(outputs)
+  if not ready.kept then close_all(ready.inputs) end
+  if record.evidence then return nil, nil, record.evidence end
+  return y, digest
+end
+
 --- Runs and judges one sample.
 ---@param candidate table
 ---@param spec table from protocol

@@ -223,6 +223,18 @@ function Measurement:foreign(label)
   end
 end
 
+--- Largest number of different results of one tensor's runs, over the samples drawn from a sample with this label prefix (all when
+--- omitted); 1 when all runs gave the same bits, 0 when nothing was repeated.
+---@param label string|nil
+---@return integer distinct, integer runs, integer differing elements
+function Measurement:distinct(label)
+  local distinct, runs, differing = 0, 0, 0
+  for record in drawn_from(self, label) do
+    if (record.distinct or 0) > distinct then distinct, runs, differing = record.distinct, record.runs, record.differing or 0 end
+  end
+  return distinct, runs, differing
+end
+
 --- Shapes that were tried and whether they failed, over the samples drawn from a sample with this label prefix (all when omitted); those
 --- where nothing but zeros was due are left out.
 ---@param label string|nil
