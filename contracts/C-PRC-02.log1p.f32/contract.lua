@@ -19,15 +19,15 @@ return kc.contract {
   postcondition = function(_, y, ref, t) return { kc.same_class(y.y, ref.y, t), kc.within(y.y, ref.y, t) } end,
   tolerance     = tol.ulp { limit = 2.0, denormals = "preserve", source = "OpenCL C 3.0 specification, section 7.4, full profile" },
   oracle        = kc.oracle.log1p("x"),
-  protocol      = { inputs = { large, coarse, fine, tiny, subnormal, sample.uniform(-1, 1), sample.exceptional(0.1, sample.normal()) },
+  protocol      = { inputs = { large, coarse, fine, tiny, subnormal, sample.uniform(-1, 1),
+                               sample.exceptional(0.1, sample.normal()) },
                     judged = "element", samples = 4096, budget = 1e6, vacuous = 0.15,
                     statistic = "max", pass = "error / tolerance <= 1", repeats = 1 },
   signature     = { pattern = "the error of log1p depends on the distance from 0",
                     test = function(m)
-                      if m:ratio(fine.label) > math.max(1, m:ratio(coarse.label)) then return kc.yes "it grows towards 0: x is lost in 1 + x" end
-                      if m:ratio(coarse.label) > 1 and m:ratio(fine.label) <= 1 then
-                        return kc.yes "it shrinks towards 0: a series that is too short"
-                      end
+                      local near, far = m:ratio(fine.label), m:ratio(coarse.label)
+                      if near > math.max(1, far) then return kc.yes "it grows towards 0: x is lost in 1 + x" end
+                      if far > 1 and near <= 1 then return kc.yes "it shrinks towards 0: a series that is too short" end
                       local lost = m:confusion("+finite", "+0", subnormal.label) + m:confusion("-finite", "-0", subnormal.label)
                       return lost > 0 and kc.yes "subnormal results are lost" or kc.no "none"
                     end },

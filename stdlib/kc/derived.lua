@@ -311,6 +311,25 @@ local function layernorm(t, c)
   return whole + conversion(t, c, c.y + whole), nil
 end
 
+-- ---- cosine -----------------------------------------------------------------------------------------------------------------
+
+-- Dot product, both sums of squares, two roots and what joins them, relative to the sum of |x y| / (|x| |y|), at most 1 by Cauchy and
+-- Schwarz. Claims nothing where a sum of squares, or the product of both, may leave the normal range.
+local function cosine(t, c)
+  local x, y, axis = c.input(c.oracle.arguments[1]), c.input(c.oracle.arguments[2]), -1
+  local u, tiny, n = unit(t.accumulator, t.rounding), underflow(t.accumulator, t.denormals), 2 * X.size(x, axis)
+  local xx, yy = X.sum(x * x, axis), X.sum(y * y, axis)
+  local rx, ry = X.rsqrt(xx), X.rsqrt(yy)
+  local share = X.sum(X.abs(x * y), axis) * rx * ry
+  local theta = u * (2 * c.count(t.height) + 2 * t.rsqrt_error + 5) + 2 * n * tiny * (1 / xx + 1 / yy)
+  local bound = compounded(theta) * share + 2 * tiny * (2 * n + 1 + n * (rx * ry + rx + ry))
+  local least, most = X.min(X.min(xx, yy), xx * yy / 2), X.max(X.max(xx, yy), 2 * xx * yy)
+  local normal = X.ge(least, 2 * power(core.format(t.accumulator).emin))
+  bound = X.where(X.lt(theta, X.constant("1/4")), bound, math.huge)
+  bound = X.where(normal, X.where(X.lt(2 * most, largest(t.accumulator)), bound, math.huge), math.huge)
+  return bound + conversion(t, c, c.y + bound), share
+end
+
 -- ---- the table --------------------------------------------------------------------------------------------------------------
 
 local sums = { sum = true, cumsum = true, mean = true, dot = true, matmul = true }
@@ -341,6 +360,8 @@ M.kinds = {
                 formula = "|y - y*| <= |w| (s gamma(h + 2) mean|x| + |z| (rho / 2 (1 - rho)^-1.5 + (e + 2) u)) + roundings",
                 fields = { "height", "algorithm", "rsqrt_error" }, operations = { layernorm = true }, build = layernorm,
                 good = 1, bad = 1 },
+  cosine = { id = "T-COSINE", formula = "|y - y*| <= G(theta) sum|x y| / (|x| |y|) + lost, theta = (2 h + 2 e + 5) u + underflow",
+             fields = { "height", "rsqrt_error" }, operations = { cosine = true }, build = cosine, good = 1, bad = 1 },
 }
 
 -- ---- evaluation -------------------------------------------------------------------------------------------------------------
@@ -366,7 +387,7 @@ function M.count(spec, sizes)
 end
 
 -- Formulas keep a reduced axis with size 1: so must what they read of the output.
-local reducing = { sum = true, mean = true, dot = true, logsumexp = true, variance = true }
+local reducing = { sum = true, mean = true, dot = true, logsumexp = true, variance = true, cosine = true }
 
 local function kept_shape(s)
   if not reducing[s.oracle.operation] then return s.shape end

@@ -120,6 +120,20 @@ function M.expression(fn, options)
   return setmetatable({ operation = "expression", arguments = expression.names, params = {}, expression = expression }, Oracle)
 end
 
+--- The cosine of the angle between the rows (last axis) of two tensors of one shape: sum x y / (|x| |y|).
+---@param x string input name
+---@param y string input name
+---@return table oracle
+function M.cosine(x, y, ...)
+  if type(x) ~= "string" or type(y) ~= "string" or select("#", ...) > 0 then
+    error("kc.oracle.cosine: expected the names of two inputs and nothing else", 2)
+  end
+  local X, expression = require "kc.mathematics", require "kc.expression"
+  local a, b = expression.input(x), expression.input(y)
+  local value = X.sum(a * b, -1) / X.sqrt(X.sum(a * a, -1) * X.sum(b * b, -1))
+  return setmetatable({ operation = "cosine", arguments = { x, y }, params = {}, expression = expression.of(value, { x, y }) }, Oracle)
+end
+
 -- Shapes agree when they do without the dimensions of size 1, which reductions leave behind.
 local function shown_shape(shape)
   local sizes = {}
@@ -127,7 +141,15 @@ local function shown_shape(shape)
   return "[" .. table.concat(sizes, ",") .. "]"
 end
 
+-- An expression would repeat a row of one element.
+local function demand_one_shape(oracle, inputs)
+  local a, b = oracle.arguments[1], oracle.arguments[2]
+  local x, y = table.concat(inputs[a]:shape(), ","), table.concat(inputs[b]:shape(), ",")
+  if x ~= y then error(("oracle cosine: '%s' has shape [%s], '%s' [%s]; expected one shape"):format(a, x, b, y), 0) end
+end
+
 local function evaluate_expression(oracle, inputs, shape)
+  if oracle.operation == "cosine" then demand_one_shape(oracle, inputs) end
   local enclosure, got = oracle.expression:evaluate(inputs)
   if shape and shown_shape(shape) ~= shown_shape(got) then
     error(("the oracle gives shape %s (sizes of 1 left out), the output has %s"):format(shown_shape(got), shown_shape(shape)), 0)

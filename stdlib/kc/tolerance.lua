@@ -178,6 +178,11 @@ function M.variance(options) return new("variance", options) end
 ---@return table tolerance
 function M.layernorm(options) return new("layernorm", options) end
 
+--- The cosine of the angle between rows by a dot product and two norms, in whatever way they are joined.
+---@param options table {accumulator=, height=count, rsqrt_error=, denormals=, rounding=}
+---@return table tolerance
+function M.cosine(options) return new("cosine", options) end
+
 --- At most `factor` times the largest error of another implementation on the same inputs, as FlashAttention's tests ask.
 ---@param options table {factor=number, peer=implementation, denormals=, source=text}
 ---@return table tolerance
@@ -250,7 +255,7 @@ function Tolerance:margins()
   return good, row.bad
 end
 
-local products = { dot = true, matmul = true, sum = true, mean = true, cumsum = true }
+local products = { dot = true, matmul = true, sum = true, mean = true, cumsum = true, cosine = true }
 
 -- Name of an input of an oracle whose numbers the accumulator does not hold; nil when all fit.
 local function wider_input(accumulator, scope, o)
