@@ -31,7 +31,7 @@ return kc.contract {
                       if m:wrong(inside.label) then return kc.no "wrong inside too" end
                       local whose = m:foreign "outside"
                       if whose then return kc.yes("memory of its neighbour: " .. whose) end
-                      if m:saw "crash" then return kc.yes "unchecked: it reads until it crashes" end
+                      if m:saw("crash", "far outside") then return kc.yes "unchecked: it reads until it crashes" end
                       return m:wrong "outside" and kc.yes "it returns, silently" or kc.no "none"
                     end },
   calibration   = { baseline = gather "first", bad = { gather "unchecked", gather "wraps", gather "zeroes" },
