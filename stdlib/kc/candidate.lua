@@ -185,8 +185,8 @@ function Candidate:launch(ids, inputs, outputs, sizes, options)
   local implementation = self.implementation
   if implementation.kind == "lua" then
     local record, failure = self.client:call({ path = self.path, sha256 = self.sha256, implementation = implementation.name,
-      inputs = named(inputs, ids), outputs = named(outputs, ids), sizes = sizes, schedule = options.schedule },
-      options.timeout)
+      inputs = named(inputs, ids), outputs = named(outputs, ids), sizes = sizes, schedule = options.schedule,
+      interleaving = options.interleaving }, options.timeout)
     self.says = record and record.says or self.says
     return record, failure
   end

@@ -3,6 +3,7 @@
 local candidates = require "kc.candidate"
 local core = require "kc.core"
 local determinism = require "kc.determinism"
+local interleave = require "kc.interleave"
 local measure = require "kc.measure"
 local measurement = require "kc.measurement"
 local protocol = require "kc.protocol"
@@ -120,7 +121,9 @@ function M.judge(candidate, samples, complete, options)
     end
     local timeout = math.min(limit or math.huge, left, options.timeout or math.huge)
     local record = runs(candidate, spec, { seed = options.seed, cache = options.cache, keep = options.keep, limit = options.limit,
-                                           schedule = schedule_of(candidate, spec), timeout = timeout < math.huge and timeout or nil })
+                                           schedule = schedule_of(candidate, spec),
+                                           interleavings = interleave.bounds(contract, options.thorough),
+                                           timeout = timeout < math.huge and timeout or nil })
     m:add(record)
     local v = record.answer == "failed" and failed(record, started, limit) or of_answer(record)
     if verdict.severity[v.name] > verdict.severity[worst.name] then deciding, worst = record.index, v end
@@ -131,7 +134,7 @@ function M.judge(candidate, samples, complete, options)
     local all = whole(contract, m, complete, options.sample ~= nil)
     worst, worst.note = verdict.worse(worst, all), all.note
     local n = drawn(contract, m)
-    if worst.name == "held" then worst.note = worst.note or determinism.proven(contract.protocol) end
+    if worst.name == "held" then worst.note = worst.note or determinism.proven(contract.protocol) or interleave.note(m) end
     if worst.name == "held" and n > 0 then worst.proves = verdict.proves(n, contract.protocol.judged) end
   end
   if worst.name == "violated" then worst.signature, worst.note = signature_text(contract, m, options.limit) end

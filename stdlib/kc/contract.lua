@@ -2,6 +2,7 @@
 -- kc.contract: the eight clauses plus calibration, checked once and immutable afterwards.
 local check = require "kc.check"
 local implementation = require "kc.implementation"
+local interleave = require "kc.interleave"
 local oracle = require "kc.oracle"
 local relation = require "kc.relation"
 local sample = require "kc.sample"
@@ -178,7 +179,7 @@ end
 function checks.protocol(c, report)
   local v = c.protocol
   only(report, v, { "inputs", "judged", "samples", "budget", "vacuous", "statistic", "pass", "repeats", "limit", "redraws",
-                    "further", "thorough", "relations", "determinism" })
+                    "further", "thorough", "relations", "determinism", "interleavings" })
   expect(report, is_list_of(v.inputs, sample.is), "inputs", "a list of samples", v.inputs)
   expect(report, v.further == nil or is_list_of(v.further, sample.is), "further", "a list of samples", v.further)
   expect(report, v.determinism == nil or v.determinism == "D0" or v.determinism == "D1" or v.determinism == "D2" or v.determinism == "D3",
@@ -187,6 +188,8 @@ function checks.protocol(c, report)
   expect(report, v.relations == nil or is_list_of(v.relations, relation.is), "relations", "a list of kc.relation", v.relations)
   expect(report, v.thorough == nil or type(v.thorough) == "function", "thorough", "a function that gives a list of samples", v.thorough)
   expect(report, v.judged == "element" or v.judged == "tensor", "judged", "\"element\" or \"tensor\"", v.judged)
+  local misfit = v.interleavings ~= nil and interleave.misfit(v.interleavings)
+  if misfit then report("field 'interleavings': " .. misfit) end
   expect(report, is_count(v.samples), "samples", "an integer >= 1", v.samples)
   expect(report, is_budget(v.budget), "budget", "a number of work units >= 1", v.budget)
   expect(report, is_share(v.vacuous), "vacuous", "a share between 0 and 1", v.vacuous)

@@ -99,6 +99,9 @@ function Direct:note(record)
   end
 end
 
+--- Ranks with queues on this device, for implementations that overlap communication; see kc.ranks.
+function Direct:ranks(count) return require("kc.ranks").new(self, count) end
+
 function Direct:close() self.handle:close() end
 
 -- ---- through a runner ----------------------------------------------------------------------------------------------------
@@ -155,11 +158,15 @@ function Remote:launch(kernel, args, options)
   return record
 end
 
+function Remote.ranks()
+  error("device:ranks: its operations are Lua and run in one process: use it in an implementation, or with isolation = \"none\"", 2)
+end
+
 function Remote:close() self.client:close() end
 
 --- Opens a device. Methods: fingerprint(); kernel{file= or source=, entry=, params={"x: f32[]", "n: i32"}, result=, contraction=,
 --- denormals=, fast_math=, defines=}, where a file called .so is a shared library and `entry` a function of it;
---- launch(kernel, {buffers and numbers}, {grid=, group=, schedule=, timeout=}) -> record; close().
+--- launch(kernel, {buffers and numbers}, {grid=, group=, schedule=, timeout=}) -> record; ranks(count), in an implementation only; close().
 ---@param name string e.g. "cpu"
 ---@param options table|nil {isolation="none"} opens it in this process: no protection from crashes and hangs
 ---@return table device

@@ -2,6 +2,7 @@
 -- Runs one sample of a protocol on a candidate and judges what came back.
 local check = require "kc.check"
 local core = require "kc.core"
+local interleave = require "kc.interleave"
 local limit = require "kc.limit"
 local measurement = require "kc.measurement"
 local oracle = require "kc.oracle"
@@ -371,6 +372,17 @@ local function relate(candidate, spec, options, record, ready, outputs)
   if record.evidence then record.answer, record.text = "no", record.evidence.text end
 end
 
+-- Program order has been judged: every other interleaving must give the same bits.
+local function explore(candidate, spec, options, record, ready, outputs, y)
+  interleave.explore(record, outputs, y, options, function(interleaving)
+    for _, output in ipairs(outputs) do output.buffer:poison(spec.index % 2) end
+    local launch, failure = candidate:run(ready.inputs, outputs, spec.sizes,
+      { timeout = options.timeout, schedule = options.schedule, interleaving = interleaving })
+    if launch then record.evidence = record.evidence or inspect(outputs, launch) end
+    return launch, failure
+  end)
+end
+
 local function run(candidate, spec, options, record, ready, outputs)
   local contract = candidate.contract
   local y, digest = produce(candidate, ready.inputs, outputs, spec, options, record)
@@ -388,6 +400,7 @@ local function run(candidate, spec, options, record, ready, outputs)
   else
     record.answer, record.text = "unknown", ready.unbound
   end
+  if options.interleavings then explore(candidate, spec, options, record, ready, outputs, y) end
   if options.keep then
     record.outputs, record.inputs = y, x
   else
@@ -418,7 +431,7 @@ end
 ---@param candidate table
 ---@param spec table from protocol
 ---@param options table {seed=, cache=, limit=seconds for a clause, timeout=seconds for a launch|nil, schedule=, keep=, reuse=the
----  outputs lie where the freed reference was}
+---  outputs lie where the freed reference was, interleavings=bounds of those that are tried|nil}
 ---@return table record
 function M.sample(candidate, spec, options)
   local contract = candidate.contract

@@ -154,8 +154,8 @@ function Measurement:swallowed(label)
   return count
 end
 
---- True when some run left evidence of this kind (crash, exit, limit, guards, fpstate, unwritten, barrier, local), over the samples drawn
---- from a sample with this label prefix (all when omitted).
+--- True when some run left evidence of this kind (crash, exit, limit, guards, fpstate, unwritten, barrier, local, interleaving), over
+--- the samples drawn from a sample with this label prefix (all when omitted).
 ---@param kind string
 ---@param label string|nil
 ---@return boolean
@@ -233,6 +233,27 @@ function Measurement:distinct(label)
     if (record.distinct or 0) > distinct then distinct, runs, differing = record.distinct, record.runs, record.differing or 0 end
   end
   return distinct, runs, differing
+end
+
+--- What came of the interleavings of a program's operations, over the samples drawn from a sample with this label prefix (all when
+--- omitted): how many were tried and differ from program order, in how many samples, whether all were tried everywhere, and where they
+--- differ. A row is what has the same first index.
+---@param label string|nil
+---@return table found {samples=, tried=, differing=, complete=, spans=list of {output=, row=, first=, last=, sizes=}}
+function Measurement:interleavings(label)
+  local found = { samples = 0, tried = 0, differing = 0, complete = true, spans = {} }
+  for record in drawn_from(self, label) do
+    local one = record.interleavings
+    if one then
+      found.samples, found.tried, found.differing = found.samples + 1, found.tried + one.tried, found.differing + one.differing
+      found.complete = found.complete and one.complete
+      for _, s in ipairs(one.spans) do
+        found.spans[#found.spans + 1] = { output = s.output, row = s.row, first = s.first, last = s.last, sizes = record.sizes }
+      end
+    end
+  end
+  found.complete = found.complete and found.samples > 0
+  return found
 end
 
 --- Shapes that were tried and whether they failed, over the samples drawn from a sample with this label prefix (all when omitted); those

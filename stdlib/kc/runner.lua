@@ -87,6 +87,7 @@ function handlers.call(self, request)
   for _, item in ipairs(request.outputs) do outputs[item.name] = self.buffers[item.buffer] end
   local device = require("kc.device").direct(self.device, loaded.directory, found.kernels or {})
   device.schedule = request.schedule -- the judge chooses the order of work-items, unless the implementation says one
+  device.interleaving = request.interleaving
   local ok, said = pcall(found.run, device, inputs, outputs, request.sizes)
   local record = device.facts
   if not ok and device.unbuilt then return { error = device.unbuilt, code = "build" } end

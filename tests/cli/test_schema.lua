@@ -60,7 +60,8 @@ function validate(value, s, where)
 end
 
 local trace = t.directory .. "/trace"
-t:run { "run", "tests/cli/hostile/suite.lua", "contracts/C-PRC-02.exp.f32", "--timeout", "3", "--trace", trace }
+t:run { "run", "tests/cli/hostile/suite.lua", "contracts/C-PRC-02.exp.f32", "tests/cli/interleavings/suite.lua",
+        "--timeout", "3", "--trace", trace }
 local seen = {}
 for line in io.lines(trace) do
   local row = assert(json.decode(line))
@@ -69,7 +70,7 @@ for line in io.lines(trace) do
   seen[row.type] = (seen[row.type] or 0) + 1
   t.passed = t.passed + 1
 end
-assert(seen.environment == 1 and seen.calibration == 2 and seen.measurement == 33 and seen["end"] == 1)
+assert(seen.environment == 1 and seen.calibration == 3 and seen.measurement == 38 and seen["end"] == 1)
 
 for _, bad in ipairs { {}, { type = "measurement" }, { type = "end", counts = {}, exit = 0, seconds = "0x1p+0", sha256 = "short" },
                        { type = "end", counts = {}, exit = 0, seconds = 1, sha256 = ("a"):rep(64) } } do

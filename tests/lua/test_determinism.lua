@@ -30,6 +30,6 @@ check(atomics.samples[1].distinct > 1 and atomics.samples[1].differing == 1 and 
 check(verdict(d2, "float_atomics").verdict.name == "held")
 local tree = verdict(d0, "fixed_tree")
 check(tree.verdict.name == "held" and tree.samples[1].distinct == 1)
-check(tree.verdict.note:find("the same bits in 99 runs of each tensor, in permuted orders: a run differs with probability <= 2.98 %", 1, true),
-  tree.verdict.note)
+check(tree.verdict.note:find("the same bits in 99 runs of each tensor, in permuted orders: a run differs with probability <= 2.98 %", 1,
+  true), tree.verdict.note)
 print(("determinism: %d passed"):format(n))
