@@ -53,7 +53,8 @@ Schedule.__index = Schedule
 ---@param operations table in program order: {after={indices of earlier operations}, accesses={{block=, first=, last=, write=}}, run=}
 ---@return table schedule
 function M.new(operations)
-  local self = { operations = operations, races = races(operations), missing = {}, racing = {}, followers = {}, done = {}, ready = {}, asleep = {} }
+  local self = { operations = operations, races = races(operations), missing = {}, racing = {}, followers = {}, done = {}, ready = {},
+                 asleep = {} }
   for i, operation in ipairs(operations) do
     self.followers[i], self.missing[i], self.racing[i] = {}, #operation.after, #self.races[i]
     for _, p in ipairs(operation.after) do self.followers[p][#self.followers[p] + 1] = i end
