@@ -1,35 +1,40 @@
 local kc = require "kc"
 local tol, sample = kc.tolerance, kc.sample
 
-local function mul_add(name, defines)
-  return kc.kernel { name = name, file = "../C-CMP-01.mul_add.f0.bf16/mul_add.k", entry = "mul_add",
-                     args = { "x", "y", "z", "r", "n" }, group = { 64 }, grid = { "n" }, defines = defines }
+-- The kernels are those of F0, with the roles exchanged.
+local function mul_add(name)
+  return kc.kernel { file = "../C-CMP-01.mul_add.f0.bf16/" .. name .. ".k", entry = "mul_add", args = { "x", "y", "z", "r", "n" },
+                     group = { 64 }, grid = { "n" } }
 end
 
-local function of(label, x, y, z) return sample.named(label, sample.inputs { x = x, y = y, z = z }) end
-local held = of("f3: products that bf16 holds", sample.integers(-15, 15), sample.integers(-15, 15), sample.integers(-15, 15))
-local random = of("f3: random", sample.uniform(1, 2), sample.uniform(1, 2), sample.uniform(1, 2))
-local cancels = of("f3: products cancel", sample.constant(1.0078125), sample.constant(1.0078125), sample.constant(-1.015625))
+local function of(x, y, z) return sample.inputs { x = x, y = y, z = z } end
+
+local exact = sample.named("x y + z exact in bf16", of(sample.integers(-11, 11), sample.integers(-11, 11), sample.integers(-31, 31)))
+local alone = sample.named("x y alone", of(sample.integers(129, 255, 2), sample.integers(129, 255, 2), sample.constant(0)))
+local fraction = sample.integers(129, 255, 2)
+local close = sample.named("kept in f32, z near -x y", of(fraction, fraction, sample.integers(-32768, -16384, 128)))
+local random = sample.named("kept in f32, normal", sample.normal())
+local wide = sample.named("kept in f32, any exponent", sample.log_uniform(-30, 30))
 
 return kc.contract {
   identifier    = { class = "C-CMP-01", name = "mul_add.f3.bf16", version = "1.0" },
-  scope         = { operation = "x y + z in bf16, level F3: the product and sum are kept in f32, one rounding to bf16",
-                    inputs = { "x: bf16[n]", "y: bf16[n]", "z: bf16[n]" }, outputs = { "r: bf16[n]" }, shapes = { n = kc.range(0, 2048) } },
+  scope         = { operation = "x y + z, the intermediate in f32, rounded to bf16 once (F3)",
+                    inputs = { "x: bf16[n]", "y: bf16[n]", "z: bf16[n]" }, outputs = { "r: bf16[n]" },
+                    shapes = { n = kc.range(0, 4096) } },
   precondition  = function(x) return { kc.finite(x.x), kc.finite(x.y), kc.finite(x.z) } end,
   postcondition = function(_, y, ref, t) return { kc.same_class(y.r, ref.r, t), kc.within(y.r, ref.r, t) } end,
-  tolerance     = tol.exact { denormals = "preserve" },
-  oracle        = function(x) return kc.rounded(kc.rounded(x.x * x.y + x.z, "f32"), "bf16") end,
-  protocol      = { inputs = { held, random, cancels },
-                    judged = "element", samples = 2048, budget = 1e5, vacuous = 0.0,
-                    statistic = "max", pass = "the bits of the composition", repeats = 1 },
-  signature     = { pattern = "another precision between product and sum than declared",
+  tolerance     = tol.dot { kind = "proved", terms = 2, height = 1, accumulator = "f32", denormals = "preserve" },
+  oracle        = function(x) return x.x * x.y + x.z end,
+  protocol      = { inputs = { exact, alone, close, random, wide },
+                    judged = "element", samples = 512, budget = 2.5e4, vacuous = 0.1,
+                    statistic = "max", pass = "error / tolerance <= 1", repeats = 1 },
+  signature     = { pattern = "the product is rounded before the sum",
                     test = function(m)
-                      if m:wrong(held.label) then return kc.no "wrong where the product needs no rounding" end
-                      return m:wrong(cancels.label) and kc.yes "the product is rounded to bf16 or cut" or kc.no "none"
+                      if m:wrong(exact.label) or not m:wrong(close.label) then return kc.no "the product is kept, or lost altogether" end
+                      return kc.yes(m:wrong(alone.label) and "it is cut off" or "wrong where the sum cancels only")
                     end },
-  calibration   = { baseline = mul_add("product", "PRODUCT=1"),
-                    bad = { mul_add("rounds_product", "ROUNDS_PRODUCT=1"), mul_add("truncates", "TRUNCATES_PRODUCT=1") },
-                    good = { mul_add("keeps_f32", "KEEPS=1"), mul_add("fused", "FUSED=1") },
-                    probes = { of("probe", sample.integers(3, 9), sample.integers(3, 9), sample.integers(3, 9)) },
-                    functional = { inputs = { random }, rtol = 2e-2, atol = 1e-3 } },
+  calibration   = { baseline = mul_add "forgets_z", bad = { mul_add "separate", mul_add "integer", mul_add "truncates" },
+                    good = { mul_add "in_f32", mul_add "fused" },
+                    probes = { sample.uniform(1.5, 2) },
+                    functional = { inputs = { sample.at({ n = 1024 }, sample.normal()) }, rtol = 1.6e-2, atol = 1e-1 } },
 }

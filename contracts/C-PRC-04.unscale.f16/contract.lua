@@ -2,64 +2,84 @@ local kc = require "kc"
 local tol, sample = kc.tolerance, kc.sample
 
 local function unscale(name, defines)
-  return kc.kernel { name = name, file = "unscale.k", entry = "unscale", args = { "g", "scale", "y", "skipped", "n" }, group = { 1 },
+  return kc.kernel { name = name, file = "one_item.k", entry = "unscale", args = { "g", "scale", "y", "skipped", "n" }, group = { 1 },
                      grid = { 1 }, defines = defines }
 end
+local group = kc.kernel { file = "group.k", entry = "unscale", args = { "g", "scale", "y", "skipped", "n" }, group = { 64 }, grid = { 64 } }
 
--- The window: |g| S from the smallest normal number of f16, 2^-14, to below its largest, 65504. Moderate gradients are in it for
--- scales from 2^0 to 2^16, small ones for 2^20 to 2^23.
-local moderate, small = sample.log_uniform(-12, -2), sample.log_uniform(-34, -8)
-local function scaled_by(label, g, e)
-  return sample.named(("%s, scale 2^%d"):format(label, e), sample.inputs { g = g, scale = sample.constant(2.0 ^ e) })
+-- The same gradients for every scale and seed: exponents lo .. hi - 1 and significands spread evenly, both signs.
+local N = 512
+local function gradients(lo, hi)
+  local list = {}
+  for i = 1, N do
+    local exponent, significand = lo + math.floor((hi - lo) * (i * 0.6180339887 % 1)), 1 + 0.999 * (i * 0.7548776662 % 1)
+    list[i] = (i % 2 == 0 and 1 or -1) * significand * 2.0 ^ exponent
+  end
+  return sample.values(list)
 end
+
+local function scaled(label, g, s)
+  return sample.named(label, sample.at({ n = N }, sample.inputs { g = g, scale = sample.constant(2.0 ^ s) }))
+end
+
+-- 2^-14 .. 2^-8 lies in the window of every scale; 2^-34 .. 2^-8, from 2^20 on.
+local inside, small = gradients(-14, -8), gradients(-34, -8)
+local scales = { 0, 4, 8, 12, 16, 20, 24 }
 local inputs = {}
-for e = 0, 16, 4 do inputs[#inputs + 1] = scaled_by("moderate gradients", moderate, e) end
-for _, e in ipairs { 20, 22, 23 } do inputs[#inputs + 1] = scaled_by("small gradients", small, e) end
-local beyond = sample.named("one gradient overflows", sample.inputs { g = sample.plant(small, 1.0, { "middle" }),
-                                                                       scale = sample.constant(0x1p17) })
-inputs[#inputs + 1] = beyond
+for _, s in ipairs(scales) do inputs[#inputs + 1] = scaled(("in the window, S = 2^%d"):format(s), inside, s) end
+for _, s in ipairs(scales) do inputs[#inputs + 1] = scaled(("small gradients, S = 2^%d"):format(s), small, s) end
+-- 65519 still rounds to 65504, 65520 does not.
+for _, row in ipairs { { "overflow, first of all", 1.0, "first", 24 }, { "overflow, last of all", -0x1p-7, "last", 24 },
+                       { "overflow, just so", 65520 / 65536, "middle", 16 }, { "largest that fits", 65519 / 65536, "middle", 16 } } do
+  inputs[#inputs + 1] = scaled(row[1], sample.plant(small, row[2], { row[3] }), row[4])
+end
 
--- Powers of two inside the window change no bit; this needs no oracle.
-local invariant = kc.relation {
-  name = "16 times the scale", inputs = { scaled_by("moderate gradients", moderate, 4), scaled_by("moderate gradients", moderate, 12) },
-  change = function(x) return { scale = kc.scaled(x.scale, 16) } end,
-  holds = function(_, y, _, y2) return { kc.equal(y.y, y2.y), kc.equal(y.skipped, y2.skipped) } end,
-}
+local function f16(x) return kc.rounded(x.g * x.scale, "f16") end
+local function overflows(x) return kc.reduce_max(kc.isinf(f16(x)), 0) end
 
-local function overflows(x) return kc.reduce_max(kc.where(kc.isinf(kc.rounded(x.g * x.scale, "f16")), 1, 0), -1) end
+-- Results that are zero, of one sample's.
+local function zeros(m, label)
+  local n = 0
+  for _, record in ipairs(m.samples) do n = n + (record.label == label and record.zeros or 0) end
+  return n
+end
+
+local function place(m)
+  local least, most = "small gradients, S = 2^0", "small gradients, S = 2^24"
+  if m:wrong "in the window, S = 2^24" then return kc.no "wrong where nothing comes near an end of the range" end
+  if m:wrong(most) then
+    local share = zeros(m, most) / zeros(m, least)
+    return share > 0.5 and kc.yes "the flushed fraction is flat in log2 S: small gradients meet f16 outside of the scaling"
+      or kc.no "the flushed fraction falls with S"
+  end
+  if m:wrong(least) then return kc.yes "the flushed fraction falls with S, but is too large: subnormal f16 are flushed" end
+  return m:wrong "overflow, just so" and kc.yes "overflow is not reported" or kc.no "every scale gives the same"
+end
+
+local function power_of_two(x) return ("%a"):format(x):match "^0x1p" ~= nil end
 
 return kc.contract {
   identifier    = { class = "C-PRC-04", name = "unscale.f16", version = "1.0" },
-  scope         = { operation = "gradients through f16 under a loss scale, unscaled in f32; a step that overflows is skipped",
-                    inputs = { "g: f32[n]", "scale: f32[1]" }, outputs = { "y: f32[n]", "skipped: i32[1]" },
-                    shapes = { n = kc.range(64, 1024) } },
-  precondition  = function(x) return { kc.finite(x.g), kc.finite(x.scale) } end,
+  scope         = { operation = "f32(f16(g S)) / S, nothing and `skipped` where f16 overflows", inputs = { "g: f32[n]", "scale: f32[1]" },
+                    outputs = { "y: f32[n]", "skipped: i32[1]" }, shapes = { n = kc.range(1, 4096) } },
+  precondition  = function(x) return { kc.finite(x.g), power_of_two(x.scale[1]), x.scale[1] >= 1, x.scale[1] <= 2.0 ^ 24 } end,
   postcondition = function(_, y, ref, t)
-    return { kc.same_class(y.y, ref.y, t), kc.within(y.y, ref.y, t), kc.within(y.skipped, ref.skipped, t) }
+    return { kc.same_class(y.y, ref.y, t), kc.within(y.y, ref.y, t), kc.same_class(y.skipped, ref.skipped, t),
+             kc.within(y.skipped, ref.skipped, t) }
   end,
   tolerance     = tol.exact { denormals = "preserve" },
-  oracle        = { y = function(x) return kc.where(kc.gt(overflows(x), 0), 0, kc.rounded(x.g * x.scale, "f16") / x.scale) end,
-                    skipped = overflows },
-  protocol      = { inputs = inputs, judged = "element", samples = 1024, budget = 1e6, vacuous = 0.0, relations = { invariant },
-                    statistic = "max", pass = "the bits are those of every scale in the window", repeats = 1 },
-  signature     = { pattern = "gradients are lost to the scale",
-                    test = function(m)
-                      if m:confusion("+finite", "+0", "small gradients, scale 2^22") > 0 then
-                        local share = {}
-                        for i, e in ipairs { 20, 22, 23 } do
-                          local label = ("small gradients, scale 2^%d"):format(e)
-                          local lost = m:confusion("+finite", "+0", label) + m:confusion("-finite", "-0", label)
-                          share[i] = ("%.0f"):format(100 * lost / m:count(label))
-                        end
-                        return kc.yes(("small ones become zero whatever the scale: %s %%"):format(table.concat(share, ", ")))
-                      end
-                      return m:wrong(beyond.label) and kc.yes "an overflow is not reported" or kc.no "none"
-                    end },
-  calibration   = { baseline = unscale("zeros", "ZEROS=1"),
-                    bad = { unscale("unscales_in_f16", "UNSCALES_IN_F16=1"), unscale("scales_after_cast", "SCALES_AFTER_CAST=1"),
-                            unscale("ignores_overflow", "IGNORES_OVERFLOW=1") },
-                    good = { unscale("divides", "DIVIDES=1"), unscale("multiplies", "RECIPROCAL=1") },
-                    probes = { sample.at({ n = 64 }, sample.inputs { g = sample.uniform(0.5, 0.75), scale = sample.constant(2) }) },
-                    -- The tolerance that the paper calls a placeholder: every bad passes it.
-                    functional = { inputs = { sample.at({ n = 1024 }, scaled_by("functional", small, 22)) }, norm = 1e-3 } },
+  oracle        = {
+    y = kc.oracle.expression(function(x) return kc.where(overflows(x), 0, kc.rounded(f16(x) / x.scale, "f32")) end),
+    skipped = kc.oracle.expression(overflows),
+  },
+  protocol      = { inputs = inputs, judged = "element", samples = N, budget = 2e4, vacuous = 0.0,
+                    statistic = "max", pass = "equal to the composition of rounded operations", repeats = 1 },
+  signature     = { pattern = "the result depends on the scale", test = place },
+  calibration   = { baseline = unscale("forgets", "FORGETS=1"),
+                    bad = { unscale("unscales_in_f16", "IN_F16=1"), unscale("casts_first", "CASTS_FIRST=1"),
+                            unscale("flushes_subnormals", "FLUSHES=1"), unscale("no_report", "NO_REPORT=1") },
+                    good = { unscale "divides", group },
+                    probes = { scaled("probe", inside, 8) },
+                    functional = { inputs = { scaled("tested, S = 2^8", small, 8), scaled("tested, S = 2^16", small, 16) },
+                                   norm = 1e-3 } },
 }

@@ -135,13 +135,12 @@ function vacuous.zeros(output) output:fillvalue(0) end
 function vacuous.constant(output) output:fillvalue(1) end
 function vacuous.unwritten() end
 
--- Integers have no NaN: all bits set, as a NaN's are.
+-- A format without NaN gets its largest number.
 function vacuous.nan(output)
-  if core.format(output:format()).kind == "float" then
-    output:fill(0, { kind = "constant", a = 0 / 0 })
-  else
-    output:setraw(("\255"):rep(output:bytes()))
-  end
+  local format = core.format(output:format())
+  if format.has_nan or #output == 0 then return output:fill(0, { kind = "constant", a = 0 / 0 }) end
+  output:setcode(1, format.max_code)
+  output:tile(1)
 end
 
 function vacuous.copy(output, inputs)

@@ -217,13 +217,10 @@ function M.functional(report, v)
   only(report, v, { "inputs", "rtol", "atol", "norm", "reuse" })
   expect(report, v.reuse == nil or type(v.reuse) == "boolean", "functional.reuse", "a boolean", v.reuse)
   expect(report, is_list_of(v.inputs, sample.is), "functional.inputs", "a list of samples", v.inputs)
-  if v.norm ~= nil then
-    expect(report, type(v.norm) == "number" and v.norm >= 0, "functional.norm", "a number >= 0", v.norm)
-    if v.rtol or v.atol then report "field 'functional': one of norm, and rtol with atol" end
-    return
+  if v.norm ~= nil and (v.rtol ~= nil or v.atol ~= nil) then report("field 'functional': expected rtol and atol, or norm, not both") end
+  for _, name in ipairs(v.norm ~= nil and { "norm" } or { "rtol", "atol" }) do
+    expect(report, type(v[name]) == "number" and v[name] >= 0, "functional." .. name, "a number >= 0", v[name])
   end
-  expect(report, type(v.rtol) == "number" and v.rtol >= 0, "functional.rtol", "a number >= 0", v.rtol)
-  expect(report, type(v.atol) == "number" and v.atol >= 0, "functional.atol", "a number >= 0", v.atol)
 end
 
 function checks.calibration(c, report)

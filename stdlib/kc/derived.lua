@@ -48,30 +48,30 @@ end
 
 -- ---- sums and products: T-DOT and T-DOT-EXPECTED --------------------------------------------------------------------------
 
--- Are the products of two formats exact in the accumulator: significands that fit (underflow is counted separately).
-local function products_exact(c, t)
+-- Are the products of two inputs exact in the accumulator: significands that fit (underflow is counted separately).
+local function products_exact(c, t, names)
   local bits = 0
-  for i = 1, 2 do bits = bits + frac_bits(c.input_format(c.oracle.arguments[i])) + 1 end
+  for i = 1, 2 do bits = bits + frac_bits(c.input_format(names[i])) + 1 end
   return bits <= frac_bits(t.accumulator) + 1
 end
 
--- Can a product of the two formats be below what the accumulator holds exactly.
-local function products_underflow(c, t)
+-- Can a product of the two inputs be below what the accumulator holds exactly.
+local function products_underflow(c, t, names)
   local lowest = 0
   for i = 1, 2 do
-    local f = core.format(c.input_format(c.oracle.arguments[i]))
+    local f = core.format(c.input_format(names[i]))
     lowest = lowest + f.emin - f.frac_bits
   end
   local f = core.format(t.accumulator)
-  return lowest < f.emin - f.frac_bits or not products_exact(c, t)
+  return lowest < f.emin - f.frac_bits or not products_exact(c, t, names)
 end
 
 -- Roundings on the longest path beside the additions, operations that may underflow, and alpha, by operation.
 local shapes_of = {}
 
 -- Sums of the accumulator's own numbers do not underflow, those of finer terms do.
-local function finer_terms(c, t, terms)
-  local f, own = core.format(c.input_format(c.oracle.arguments[1])), core.format(t.accumulator)
+local function finer_terms(c, t, terms, name)
+  local f, own = core.format(c.input_format(name or c.oracle.arguments[1])), core.format(t.accumulator)
   return f.emin - f.frac_bits < own.emin - own.frac_bits and terms or 0
 end
 
@@ -79,7 +79,20 @@ function shapes_of.sum(c, t, terms) return 0, finer_terms(c, t, terms), 1 end
 function shapes_of.cumsum(c, t, terms) return 0, finer_terms(c, t, terms), 1 end
 function shapes_of.mean(c, t, terms) return 1, finer_terms(c, t, terms) + 1, 1 end -- the division may underflow too
 
-function shapes_of.dot(c, t, terms) return products_exact(c, t) and 0 or 1, products_underflow(c, t) and terms or 0, 1 end
+function shapes_of.dot(c, t, terms)
+  local names = c.oracle.arguments
+  return products_exact(c, t, names) and 0 or 1, products_underflow(c, t, names) and terms or 0, 1
+end
+
+function shapes_of.expression(c, t)
+  local roundings, underflows = 0, 0
+  for _, names in ipairs(c.oracle.expression:terms()) do
+    local is_product = #names == 2
+    if is_product and not products_exact(c, t, names) then roundings = 1 end
+    underflows = underflows + (is_product and (products_underflow(c, t, names) and 1 or 0) or finer_terms(c, t, 1, names[1]))
+  end
+  return roundings, underflows, 1
+end
 
 -- alpha or beta: a constant, or the input that holds it.
 local function scalar(c, name, default)
@@ -100,8 +113,8 @@ end
 
 -- A flushing unit may take an operand below the smallest normal number of its own format, or of the accumulator's, for zero: at most
 -- that number times the sum of the magnitudes of the other operand is lost.
-local function flushed_operand(t, c, i)
-  local own = core.format(c.input_format(c.oracle.arguments[i])).emin
+local function flushed_operand(t, c, name)
+  local own = core.format(c.input_format(name)).emin
   return power(math.max(own, core.format(t.accumulator).emin))
 end
 
@@ -114,12 +127,24 @@ local function magnitudes(c, i)
   return X.sum(x, i == 1 and -1 or -2)
 end
 
+local function lost_in_terms(t, c)
+  local lost = 0
+  for _, names in ipairs(c.oracle.expression:terms()) do
+    for i, name in ipairs(names) do
+      local other = names[3 - i]
+      lost = lost + flushed_operand(t, c, name) * (other and X.abs(c.input(other)) or 1)
+    end
+  end
+  return lost
+end
+
 local function lost_operands(t, c, terms, alpha)
   if t.denormals ~= "flush" then return 0 end
+  if c.oracle.expression then return lost_in_terms(t, c) end
   local names = c.oracle.arguments
-  if #names == 1 then return terms * flushed_operand(t, c, 1) end
-  local lost = alpha * (flushed_operand(t, c, 1) * magnitudes(c, 2) + flushed_operand(t, c, 2) * magnitudes(c, 1))
-  if names[3] then lost = lost + flushed_operand(t, c, 3) * scalar(c, "beta", 0) end
+  if #names == 1 then return terms * flushed_operand(t, c, names[1]) end
+  local lost = alpha * (flushed_operand(t, c, names[1]) * magnitudes(c, 2) + flushed_operand(t, c, names[2]) * magnitudes(c, 1))
+  if names[3] then lost = lost + flushed_operand(t, c, names[3]) * scalar(c, "beta", 0) end
   return lost
 end
 
@@ -135,19 +160,28 @@ local function sum_parts(t, c)
   return height + extra, lost
 end
 
--- The exponent of a power of two of which every term is a multiple, or nil: then every partial sum in every order is exact while
--- S1 <= 2^p q, because it is a multiple of q that p bits hold.
-local function grid_of_terms(t, c)
-  local params, e = c.oracle.params, 0
-  if c.oracle.operation == "mean" or (params.alpha or 1) ~= 1 or (params.beta or 0) ~= 0 then return nil end
-  for i = 1, math.min(2, #c.oracle.arguments) do
-    local own = c.quantum(c.oracle.arguments[i])
+local function grid_of_term(t, c, names)
+  local e = 0
+  for _, name in ipairs(names) do
+    local own = c.quantum(name)
     if not own then return nil end
     -- A flushing unit may take an operand below its smallest normal number for zero.
-    local normal = math.max(core.format(c.input_format(c.oracle.arguments[i])).emin, core.format(t.accumulator).emin)
+    local normal = math.max(core.format(c.input_format(name)).emin, core.format(t.accumulator).emin)
     if t.denormals == "flush" and own < normal then return nil end
     e = e + own
   end
+  return e
+end
+
+-- The exponent of a power of two of which every term is a multiple, or nil: then every partial sum in every order is exact while
+-- S1 <= 2^p q, because it is a multiple of q that p bits hold.
+local function grid_of_terms(t, c)
+  local params, names, e = c.oracle.params, c.oracle.arguments, math.huge
+  if c.oracle.operation == "mean" or (params.alpha or 1) ~= 1 or (params.beta or 0) ~= 0 then return nil end
+  for _, term in ipairs(c.oracle.expression and c.oracle.expression:terms() or { { names[1], names[2] } }) do
+    e = math.min(e, grid_of_term(t, c, term) or -math.huge)
+  end
+  if e == -math.huge then return nil end
   local f = core.format(t.accumulator)
   return e >= (t.denormals == "flush" and f.emin or f.emin - f.frac_bits) and e or nil
 end
@@ -332,7 +366,7 @@ end
 
 -- ---- the table --------------------------------------------------------------------------------------------------------------
 
-local sums = { sum = true, cumsum = true, mean = true, dot = true, matmul = true }
+local sums = { sum = true, cumsum = true, mean = true, dot = true, matmul = true, expression = true }
 
 -- kind -> id, formula, fields beside the common ones, operations it is for, builder(t, context) -> allowed, scale (traced; scale
 -- may be nil), margins. A `proved` bound may be used up by a correct kernel; `expected` has the margins of a constant.

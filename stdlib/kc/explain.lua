@@ -74,9 +74,9 @@ function parts.calibration(c)
   local k = c.calibration
   local function name(item) return item.name end
   local f = k.functional
-  local test = f.norm and ("a relative L2 error of %g"):format(f.norm) or ("rtol %g and atol %g"):format(f.rtol, f.atol)
-  return ("baseline %s; bad %s; good %s; probes %s; functional test %s with %s"):format(k.baseline.name,
-    list(k.bad, name), list(k.good, name), list(k.probes), list(k.functional.inputs), test)
+  local limits = f.norm and ("a relative error of %g in the norm"):format(f.norm) or ("rtol %g and atol %g"):format(f.rtol, f.atol)
+  return ("baseline %s; bad %s; good %s; probes %s; functional test %s with %s"):format(k.baseline.name, list(k.bad, name),
+    list(k.good, name), list(k.probes), list(f.inputs), limits)
 end
 
 --- A contract as prose: all clauses, or one.

@@ -242,6 +242,46 @@ function Expression:plain(values)
   return self.fn(proxy)
 end
 
+-- The name of an input, with or without a minus.
+local function input_name(value)
+  local node = nodes[value]
+  if node.op == "neg" then return input_name(node.args[1]) end
+  return node.op == "input" and node.name or nil
+end
+
+-- Adds the terms of a sum to a list; false where it is no sum of inputs and of products of two inputs.
+local function add_terms(list, value)
+  local node = nodes[value]
+  if node.op == "neg" then return add_terms(list, node.args[1]) end
+  if node.op == "add" or node.op == "sub" then return add_terms(list, node.args[1]) and add_terms(list, node.args[2]) end
+  local first = input_name(node.op == "mul" and node.args[1] or value)
+  local second = node.op == "mul" and input_name(node.args[2])
+  list[#list + 1] = { first, second or nil }
+  return first ~= nil and second ~= nil
+end
+
+--- The terms of an expression that is a sum or difference of inputs and of products of two inputs, without their signs.
+---@return table|nil terms list of lists of one or two input names; nil for any other expression
+function Expression:terms()
+  local list = {}
+  return add_terms(list, self.result) and list or nil
+end
+
+--- The sum of the magnitudes of its terms, for an expression that has `terms`.
+---@return table expression
+function Expression:magnitude()
+  local sum
+  for _, names in ipairs(self:terms()) do
+    local term
+    for _, name in ipairs(names) do
+      local factor = make("abs", { M.input(name) })
+      term = term and term * factor or factor
+    end
+    sum = sum and sum + term or term
+  end
+  return M.of(sum, self.names)
+end
+
 --- The part that the function itself traced, as an expression.
 function Expression:own_part() return M.of(self.own, self.names) end
 

@@ -187,6 +187,10 @@ end
 --- The same sum or product over absolute values: the S1 of error bounds.
 ---@return table oracle
 function Oracle:magnitude()
+  if self.expression then
+    local expression = self.expression:magnitude()
+    return setmetatable({ operation = "expression", arguments = self.arguments, params = {}, expression = expression }, Oracle)
+  end
   local params = { magnitude = true }
   for _, key in ipairs(words.keys(self.params)) do params[key] = self.params[key] end
   return setmetatable({ operation = self.operation, arguments = self.arguments, params = params }, Oracle)

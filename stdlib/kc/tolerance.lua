@@ -255,7 +255,7 @@ function Tolerance:margins()
   return good, row.bad
 end
 
-local products = { dot = true, matmul = true, sum = true, mean = true, cumsum = true, cosine = true }
+local products = { dot = true, matmul = true, sum = true, mean = true, cumsum = true, cosine = true, expression = true }
 
 -- Name of an input of an oracle whose numbers the accumulator does not hold; nil when all fit.
 local function wider_input(accumulator, scope, o)
@@ -265,6 +265,23 @@ local function wider_input(accumulator, scope, o)
     local f = core.format(tensor.format)
     for _, name in ipairs(o.arguments) do
       if name == tensor.name and f.kind == "float" and (f.frac_bits > own.frac_bits or f.emax > own.emax) then return name end
+    end
+  end
+end
+
+-- An expression must be a sum whose terms the formula knows.
+local function terms_misfit(t, scope, o, sizes)
+  local terms = o.expression:terms()
+  if not terms then
+    return ("the formula of tolerance.%s is for sums of inputs and of products of two inputs, not for the oracle %s"):format(t.kind,
+      tostring(o))
+  end
+  if derived.count(t.terms, sizes) ~= #terms then
+    return ("field 'terms': the oracle %s has %d, got %s"):format(tostring(o), #terms, tostring(t.terms))
+  end
+  for _, tensor in ipairs(scope.inputs) do
+    if not is_float_format(tensor.format) then
+      return ("input '%s': the formula is for floating-point formats, not for %s"):format(tensor.name, tensor.format)
     end
   end
 end
@@ -300,6 +317,8 @@ function Tolerance:misfit(scope, oracles)
       return ("the formula of tolerance.%s is for %s, not for the oracle %s of output '%s'"):format(self.kind,
         table.concat(words.keys(row.operations), ", "), operation, output.name)
     end
+    local misfit = operation == "expression" and terms_misfit(self, scope, oracles[output.name], sizes)
+    if misfit then return misfit end
   end
 end
 

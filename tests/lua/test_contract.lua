@@ -61,6 +61,10 @@ refuses(function(c) c.protocol.inputs = {} end, "field 'inputs'", "a list of sam
 refuses(function(c) c.calibration.bad = {} end, "field 'bad'")
 refuses(function(c) c.calibration.good = c.calibration.bad end, "two implementations are called 'b'")
 refuses(function(c) c.calibration.functional = nil end, "functional")
+refuses(function(c) c.calibration.functional.norm = 1e-3 end, "rtol and atol, or norm, not both")
+refuses(function(c) c.calibration.functional.rtol = nil end, "field 'functional.rtol'", "a number >= 0")
+refuses(function(c) c.calibration.functional = { inputs = { sample.normal() }, norm = -1 } end, "field 'functional.norm'", "-1")
+refuses(function(c) c.calibration.functional = { inputs = { sample.normal() }, nrom = 1 } end, "did you mean 'norm'?")
 refuses(function(c) c.signature.test = "yes" end, "field 'test'", "a function")
 
 local function raises(f, ...)

@@ -131,17 +131,31 @@ for i, wrong in ipairs { 1.208984375, 65504.0, -0.0, 0x1.024p0 } do
   check(codes(list).value_no == 1, ("%a is not %a"):format(wrong, right[i]))
 end
 
+-- An integer output: how many elements overflow, and whether any does.
+local overflowing = kc.buffer("f32", 3, { 1e5, 1, -65520 })
+for _, row in ipairs { { function(v) return kc.sum(kc.isinf(kc.rounded(v.x, "f16")), 0) end, 2 },
+                       { function(v) return kc.reduce_max(kc.isinf(kc.rounded(v.x, "f16")), 0) end, 1 },
+                       { function(v) return kc.reduce_max(kc.isinf(kc.rounded(v.x, "f32")), 0) end, 0 } } do
+  local count = expression.trace(row[1]):evaluate { x = overflowing }
+  for _, format in ipairs { "i32", "u8", "i64" } do
+    for n = 0, 3 do
+      local d = core.decide(kc.buffer(format, 1, { n }), count, exactly)
+      check(d.value_yes == (n == row[2] and 1 or 0) and d.value_no == 1 - d.value_yes, ("%s %d against %d"):format(format, n, row[2]))
+    end
+  end
+end
+
 -- ---- what is refused ------------------------------------------------------------------------------------------------------
 
 local function refused(text, fn)
   local ok, message = pcall(fn)
-  check(not ok and tostring(message):find(text, 1, true),
+  check(not ok and tostring(message):find(text, 1, true) and tostring(message):find("test_rounded.lua:", 1, true),
     ("expected '%s', got %s"):format(text, tostring(message)))
 end
-refused("a floating-point format such as \"f32\", got the string \"i32\"", function() return kc.rounded(1, "i32") end)
-refused("a floating-point format", function() return kc.rounded(1) end)
-refused("expected RNE, RZ, RU, RD or RNA, got the string \"SR\"", function() return kc.rounded(1, "f32", "SR") end)
-refused("expected a traced value or a number, got the string \"x\"", function() return kc.rounded("x", "f32") end)
+refused("a floating-point format such as \"f32\", got the string \"i32\"", function() kc.rounded(1, "i32") end)
+refused("a floating-point format", function() kc.rounded(1) end)
+refused("expected RNE, RZ, RU, RD or RNA, got the string \"SR\"", function() kc.rounded(1, "f32", "SR") end)
+refused("expected a traced value or a number, got the string \"x\"", function() kc.rounded("x", "f32") end)
 local exact_module = require "kc.exact"
 for _, row in ipairs { { { text = "i8" }, "expected a floating-point format, got 'i8'" }, { {}, "format, got ''" },
                        { { text = "f32", number = 5 }, "expected a rounding mode from 0 to 4, got 5" } } do

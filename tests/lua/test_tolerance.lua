@@ -102,6 +102,24 @@ local tiny = kc.buffer("f32", { 1, 8 }, { 1e-9, 1e-9, 1e-9, 1e-9, 1e-9, 1e-9, 1e
 a = allowed(proved { accumulator = "f16", terms = "k", height = "k - 1" }, kc.oracle.sum("x"), { x = tiny }, { k = 8 }, "f16")
 check(a[1] >= 8e-9, "an f16 sum of 1e-9 may be 0")
 
+-- An expression: two products of 24 bits and an input, r = height + 1, S1 over the magnitudes; products of 8 bits are exact.
+local terms = kc.oracle.expression(function(v) return -(v.x * v.y) + v.z - v.y * v.z end)
+local p, q, z = kc.buffer("f32", 2, { 1 / 3, -3 }), kc.buffer("f32", 2, { -1 / 7, 5 }), kc.buffer("f32", 2, { 1e-9 / 3, 2 })
+a, scale = allowed(proved { accumulator = "f32", terms = 3, height = 2 }, terms, { x = p, y = q, z = z }, {})
+s1 = math.abs(p[1] * q[1]) + z[1] + math.abs(q[1] * z[1])
+close(a[1], gamma(3) * s1 + (1 + gamma(3)) * 2 * 2.0 ^ -150, "an expression")
+close(scale[1], s1, "its S1")
+p, q, z = kc.buffer("bf16", 1, { 1 / 3 }), kc.buffer("bf16", 1, { -1 / 7 }), kc.buffer("bf16", 1, { 0x1.03p-40 })
+a = allowed(proved { accumulator = "f32", terms = 3, height = 2 }, terms, { x = p, y = q, z = z }, {})
+s1 = math.abs(p[1] * q[1]) + z[1] + math.abs(q[1] * z[1])
+close(a[1], gamma(2) * s1 + (1 + gamma(2)) * 2 * 2.0 ^ -150, "an expression of bf16")
+p, q, z = kc.buffer("f32", 1, { 3 }), kc.buffer("f32", 1, { -4095 }), kc.buffer("f32", 1, { 4095 })
+a = allowed(proved { accumulator = "f32", terms = 3, height = 2 }, terms, { x = p, y = q, z = z }, {})
+check(a[1] > 0, "S1 = 2^24 + 8189 on a grid of 1")
+p[1], z[1] = 1, 4094
+a = allowed(proved { accumulator = "f32", terms = 3, height = 2 }, terms, { x = p, y = q, z = z }, {})
+check(a[1] == 0, "S1 = 2^24 - 4097 on a grid of 1 is exact")
+
 -- ---- contracts --------------------------------------------------------------------------------------------------------------
 
 local function contract(fields)
@@ -135,5 +153,21 @@ refused("'if' in an expression", contract, { tolerance = tol.exact { denormals =
   if v.x then return v.x end
   return 0
 end })
+local two = proved { accumulator = "f32", terms = 2, height = 1 }
+local elementwise = { operation = "f", inputs = { "x: f32[n]", "z: f32[n]" }, outputs = { "y: f32[n]" }, shapes = { n = kc.range(1, 4) } }
+check(contract { tolerance = two, scope = elementwise, oracle = function(v) return v.x * v.z + v.x end }, "a sum of two terms fits")
+refused("'terms': the oracle (x - z) has 2, got 3", contract, { tolerance = proved { accumulator = "f32", terms = 3, height = 1 },
+  scope = elementwise, oracle = function(v) return v.x - v.z end })
+for _, fn in ipairs { function(v) return v.x * v.z + 2 end, function(v) return v.x * v.z * v.x + v.z end,
+                      function(v) return kc.exp(v.x) + v.z end, function(v) return v.x / v.z + v.z end } do
+  refused("is for sums of inputs and of products of two inputs, not for the oracle", contract, { tolerance = two, scope = elementwise,
+    oracle = fn })
+end
+elementwise.inputs[2] = "z: i32[n]"
+refused("input 'z': the formula is for floating-point formats, not for i32", contract, { tolerance = two, scope = elementwise,
+  oracle = function(v) return v.x - v.z end })
+elementwise.inputs[2] = "z: f64[n]"
+refused("input 'z' does not fit the accumulator f32", contract, { tolerance = two, scope = elementwise,
+  oracle = function(v) return v.x - v.z end })
 refused("it reads no parameter 'axes'; did you mean 'axis'?", kc.oracle.sum, "x", { axes = 1 })
 print(("tolerance: %d passed"):format(passed))
