@@ -84,7 +84,7 @@ copy("mixed/b", "relu%.f32", "relu.f32")
 t:expect({ "run", t.directory .. "/mixed" }, { code = 64, err = { "mixed/a/contract.lua" }, out = { "2 held" } })
 
 -- Shapes of zero and of one alone.
-source = source:gsub("samples = 4096", "samples = 64")
+source = source:gsub("samples = 4096", "samples = 512")
 t:expect({ "run", copy("one", "kc.range%(0, 4096%)", "kc.choice { 1 }"), "--quiet" }, { code = 0 })
 t:expect({ "run", copy("zero", "kc.range%(0, 4096%)", "kc.choice { 0 }") }, { code = 3 })
 t:done "contracts"
