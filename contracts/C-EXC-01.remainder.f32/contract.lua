@@ -3,7 +3,7 @@ local tol, sample = kc.tolerance, kc.sample
 local nan, inf = 0 / 0, math.huge
 
 local function remainder(name, defines)
-  return kc.kernel { name = name, file = "remainder.k", entry = "remainder", args = { "a", "b", "y", "n" }, group = { 64 }, grid = { "n" },
+  return kc.kernel { name = name, file = "remainder.k", entry = "remainder_of", args = { "a", "b", "y", "n" }, group = { 64 }, grid = { "n" },
                      defines = defines }
 end
 
