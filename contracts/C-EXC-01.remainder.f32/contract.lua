@@ -3,8 +3,8 @@ local tol, sample = kc.tolerance, kc.sample
 local nan, inf = 0 / 0, math.huge
 
 local function remainder(name, defines)
-  return kc.kernel { name = name, file = "remainder.k", entry = "remainder_of", args = { "a", "b", "y", "n" }, group = { 64 }, grid = { "n" },
-                     defines = defines }
+  return kc.kernel { name = name, file = "remainder.k", entry = "remainder_of", args = { "a", "b", "y", "n" }, group = { 64 },
+                     grid = { "n" }, defines = defines }
 end
 
 local function of(label, a, b) return sample.named(label, sample.at({ n = 64 }, sample.inputs { a = a, b = b })) end
