@@ -19,7 +19,7 @@ local cancelling = sample.named("b = -a", of(sample.constant(0x1.555556p0), samp
 local reported = sample.named("b = -a, as reported", of(sample.constant(1e20), sample.constant(-1e20), sample.log_uniform(32, 34)))
 local beyond = sample.named("products overflow", of(sample.log_uniform(100, 127), sample.log_uniform(100, 127), sample.log_uniform(20, 40)))
 local tiny = sample.log_uniform(-75, -65)
-local below = sample.named("products underflow", of(tiny, tiny, tiny))
+local below = sample.named("a x underflows", of(tiny, tiny, tiny))
 local random = sample.named("a, b, x normal", sample.normal())
 
 local function place(m)

@@ -18,7 +18,7 @@ local cancelling = sample.named("b = -a", of(sample.constant(0x1.555556p0), samp
 local nearly = sample.named("b = -a, nearly", of(sample.uniform(1, 1.0001), sample.uniform(-1.0001, -1), sample.normal()))
 local integers = sample.named("exact terms", of(sample.integers(-2047, 2047), sample.integers(-2047, 2047), sample.integers(-2047, 2047)))
 local spread = sample.named("exponents -60 to 60", sample.log_uniform(-60, 60))
-local below = sample.named("products underflow", sample.log_uniform(-75, -65))
+local below = sample.named("a x underflows", sample.log_uniform(-75, -65))
 
 return kc.contract {
   identifier    = { class = "C-CMP-01", name = "axbx.f1.f32", version = "1.0" },

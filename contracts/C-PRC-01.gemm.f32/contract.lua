@@ -28,7 +28,7 @@ return kc.contract {
   oracle        = kc.oracle.matmul("A", "B", "C0", { alpha = "alpha", beta = "beta" }),
   protocol      = { inputs = { product("normal", sample.normal()), product("normal, alpha and beta", sample.normal(), true), integers,
                                long, product("exponents -20 to 20", sample.log_uniform(-20, 20), true),
-                               product("products that underflow", sample.log_uniform(-74, -64)) },
+                               product("products underflow", sample.log_uniform(-74, -64)) },
                     judged = "element", samples = 1024, budget = 8e6, vacuous = 0.5,
                     statistic = "max", pass = "error / tolerance <= 1", repeats = 1 },
   signature     = { pattern = "sums or operands are narrower than f32",
@@ -37,7 +37,7 @@ return kc.contract {
                       if m:ratio "normal, alpha and beta" > 1 or m:ratio "long rows" > 1 then
                         return kc.yes "sums of random terms exceed the bound"
                       end
-                      return m:wrong "products that underflow" and kc.yes "products that underflow are lost" or kc.no "none"
+                      return m:wrong "products underflow" and kc.yes "products that underflow are lost" or kc.no "none"
                     end },
   calibration   = { baseline = gemm("zeros", "ZEROS=1"),
                     bad = { gemm("f16_sums", "F16_SUMS=1"), gemm("tf32_operands", "TF32_OPERANDS=1"),
