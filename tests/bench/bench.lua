@@ -56,8 +56,8 @@ row("the same / starting /bin/true", overhead / process, "times", "")
 local directory = os.tmpname()
 os.remove(directory)
 local function run() return spawn("/usr/bin/env", "KC_CACHE=" .. directory, core.exe(), "run", "contracts", "--quiet") end
-row("kc run contracts, cold cache", seconds(run()), "s", "< 20")
-row("kc run contracts, warm cache", seconds(run()), "s", "< 5")
+row("kc run contracts, cold cache", seconds(run()), "s", "< 60")
+row("kc run contracts, warm cache", seconds(run()), "s", "< 20")
 os.execute("rm -rf " .. directory)
 
 local mib = math.tointeger(tonumber(arg and arg[1])) or 64
