@@ -20,6 +20,7 @@ return kc.contract {
   identifier    = { class = "C-EXC-01", name = "masked_softmax.f32", version = "1.0" },
   scope         = { operation = "softmax over the elements whose mask is 1; masked elements and fully masked rows give 0",
                     inputs = { "x: f32[n,d]", "mask: f32[n,d]" }, outputs = { "y: f32[n,d]" },
+                    depends = { y = { x = "row", mask = "row" } },
                     shapes = { n = kc.range(1, 9), d = kc.range(1, 15) } },
   precondition  = function(x) return { kc.any_value(x.x), kc.finite(x.mask) } end,
   postcondition = function(_, y, ref, t) return { kc.same_class(y.y, ref.y, t), kc.within(y.y, ref.y, t) } end,
@@ -38,7 +39,7 @@ return kc.contract {
   signature     = { pattern = "the mask is not what decides",
                     test = function(m)
                       if m:wrong(plain.label) then return kc.no "wrong where nothing exceptional is masked" end
-                      if m:misplaced "masks over NaN" > 0 then return kc.yes "a masked NaN leaks: zero times NaN" end
+                      if m:exceptions("leaked", "masks over NaN") > 0 then return kc.yes "a masked NaN leaks: zero times NaN" end
                       return m:wrong(rows.label) and kc.yes "a fully masked row is not 0" or kc.no "none"
                     end },
   calibration   = { baseline = masked("mask_only", "MASK_ONLY=1"),

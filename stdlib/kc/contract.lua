@@ -111,9 +111,29 @@ local function check_dims(report, all, shapes, scalars)
   return order
 end
 
+-- depends: output -> input -> which elements of the input an element of the output depends on.
+local reaches = { "element", "row", "all" }
+
+local function check_depends(report, depends, inputs, outputs)
+  expect(report, type(depends) == "table", "depends", "a table output name -> input name -> \"element\", \"row\" or \"all\"", depends)
+  local results, sources = {}, {}
+  for i, tensor in ipairs(outputs) do results[i] = tensor.name end
+  for i, tensor in ipairs(inputs) do sources[i] = tensor.name end
+  for _, name in ipairs(words.keys(depends)) do
+    local given = depends[name]
+    if not words.holds(results, name) then report(("field 'depends': no output '%s'; %s"):format(name, words.hint(name, results))) end
+    expect(report, type(given) == "table", "depends." .. name, "a table input name -> \"element\", \"row\" or \"all\"", given)
+    for _, input in ipairs(words.keys(given)) do
+      if not words.holds(sources, input) then report(("field 'depends': no input '%s'; %s"):format(input, words.hint(input, sources))) end
+      expect(report, words.holds(reaches, given[input]), ("depends.%s.%s"):format(name, input), "\"element\", \"row\" or \"all\"",
+        given[input])
+    end
+  end
+end
+
 function checks.scope(c, report)
   local v = c.scope
-  only(report, v, { "operation", "inputs", "outputs", "shapes" })
+  only(report, v, { "operation", "inputs", "outputs", "shapes", "depends" })
   expect(report, is_string(v.operation), "operation", "the operation's name", v.operation)
   local inputs, outputs = tensors(report, v.inputs, "inputs"), tensors(report, v.outputs, "outputs")
   expect(report, type(v.shapes) == "table", "shapes", "a table of kc.range or kc.choice", v.shapes)
@@ -125,7 +145,9 @@ function checks.scope(c, report)
       all[#all + 1] = tensor
     end
   end
-  return { operation = v.operation, inputs = inputs, outputs = outputs, shapes = v.shapes, dims = check_dims(report, all, v.shapes) }
+  if v.depends ~= nil then check_depends(report, v.depends, inputs, outputs) end
+  return { operation = v.operation, inputs = inputs, outputs = outputs, shapes = v.shapes, depends = v.depends,
+           dims = check_dims(report, all, v.shapes) }
 end
 
 local function a_function(name)

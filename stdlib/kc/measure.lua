@@ -2,6 +2,7 @@
 -- Runs one sample of a protocol on a candidate and judges what came back.
 local check = require "kc.check"
 local core = require "kc.core"
+local exceptions = require "kc.exceptions"
 local interleave = require "kc.interleave"
 local limit = require "kc.limit"
 local measurement = require "kc.measurement"
@@ -287,6 +288,14 @@ local function judge(contract, record, x, y, ready, limit_seconds, outputs)
     class.lo, class.hi = ready.references[class.output]:at(class.element)
   end
   record.answer, record.text = answer.answer, answer.text
+  local depends = contract.scope.depends
+  if depends and answer.answer == "no" then
+    record.exceptions = { swallowed = 0, leaked = 0, widened = 0, flipped = 0 }
+    for _, name in ipairs(words.keys(depends)) do
+      exceptions.count({ buffer = y[name], enclosure = ready.references[name], depends = depends[name],
+                         rows = math.max(1, y[name]:shape()[1] or 1) }, x, record.exceptions)
+    end
+  end
   record.foreign = answer.answer == "no" and not record.evidence and foreign(ready, y, outputs) or nil
   local fields = missing(contract, answer)
   if fields then record.answer, record.text = "undeclared", ("%s: the contract does not state %s"):format(answer.text, fields) end

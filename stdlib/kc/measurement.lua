@@ -210,6 +210,18 @@ function Measurement:wrong(label)
   return false
 end
 
+--- Number of elements in which a NaN or infinity was "swallowed" (a number came out), "leaked" (it came out where a number is due, of an
+--- element that depends on one), "widened" (of an element that depends on none) or "flipped" (another one came out), by the contract's
+--- scope.depends, over the samples drawn from a sample with this label prefix (all when omitted).
+---@param kind string
+---@param label string|nil
+---@return integer count
+function Measurement:exceptions(kind, label)
+  local count = 0
+  for record in drawn_from(self, label) do count = count + (record.exceptions and record.exceptions[kind] or 0) end
+  return count
+end
+
 --- What lies beside an input and came back as a result, in words: where the first such element was read; nil when none was. Over the
 --- samples drawn from a sample with this label prefix (all when omitted).
 ---@param label string|nil

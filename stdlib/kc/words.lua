@@ -50,6 +50,15 @@ function M.keys(t)
   return keys
 end
 
+--- Is a value in a list?
+---@param list table
+---@param value any
+---@return boolean
+function M.holds(list, value)
+  for _, item in ipairs(list) do if item == value then return true end end
+  return false
+end
+
 --- How a value is shown in a message: type, and the value where it is short.
 ---@param value any
 ---@return string text
