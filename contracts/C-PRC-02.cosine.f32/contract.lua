@@ -32,6 +32,7 @@ local parallel = rows("cosine of parallel rows", 16, 509, list)
 local opposite = rows("cosine of opposite rows", 16, 509, sample.constant(3.7), sample.constant(-0.013))
 local unequal = rows("cosine of rows of norms 2^13 and 2^-7", 64, 100, sample.normal(10), sample.normal(-10))
 local long = rows("cosine of long rows", 8, 4096, sample.uniform(0, 1))
+local short = rows("cosine of rows of norm 1e-5", 64, 16, sample.normal(-19))
 local near = sample.named("cosine of nearly orthogonal rows", sample.at({ n = 32, d = 64 }, sample.ill_conditioned(1e3, "x", "y")))
 
 return kc.contract {
@@ -45,7 +46,7 @@ return kc.contract {
   -- sqrt within 1 ulp, and its reciprocal rounded.
   tolerance     = tol.cosine { accumulator = "f32", height = "d - 1", rsqrt_error = 3, denormals = "preserve" },
   oracle        = kc.oracle.cosine("x", "y"),
-  protocol      = { inputs = { random, parallel, opposite, unequal, long, near },
+  protocol      = { inputs = { random, parallel, opposite, unequal, short, long, near },
                     judged = "element", samples = 8, budget = 1e6, vacuous = 0.5,
                     statistic = "max", pass = "error / tolerance <= 1", repeats = 1 },
   signature     = { pattern = "the cosine has lost bits of its sums or of a norm",
@@ -55,10 +56,11 @@ return kc.contract {
                         return kc.yes(("%.1f bits, all of them where dot product and norms are equal: narrow sums"):format(bits))
                       end
                       if m:ratio(random.label) > 1 then return kc.yes(("%.1f bits, also of parallel rows: a narrow norm"):format(bits)) end
+                      if m:ratio(short.label) > 1 then return kc.yes "only short rows: the product of the norms has a floor" end
                       return m:ratio(long.label) > 1 and kc.yes "only long rows: they are not divided by both norms" or kc.no "none"
                     end },
   calibration   = { baseline = cosine "dot_product",
-                    bad = { cosine "sums_in_f16", cosine "norms_in_bf16", cosine "long_rows_by_one_norm" },
+                    bad = { cosine "sums_in_f16", cosine "norms_in_bf16", cosine "long_rows_by_one_norm", cosine "epsilon" },
                     good = { cosine "quotient", cosine "normalised" },
                     probes = { sample.at({ n = 16, d = 16 }, sample.inputs { x = sample.normal(), y = sample.uniform(1, 2) }) },
                     functional = { inputs = { sample.at({ n = 16, d = 64 }, sample.normal()) }, rtol = 1e-2, atol = 1e-3 } },
