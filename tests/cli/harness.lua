@@ -31,7 +31,7 @@ end
 
 --- Waits for a started kc.
 function H:finish(process, arguments)
-  local how, code, name = process:wait(120)
+  local how, code, name = process:wait(800)
   return { how = how, code = how == "exited" and code or name or how, stdout = read(self.directory .. "/stdout"),
            stderr = read(self.directory .. "/stderr"), command = "kc " .. table.concat(arguments, " ") }
 end
