@@ -1,4 +1,5 @@
--- embed.lua OUTPUT ROOT FILE... - bakes stdlib modules, the documentation index made from all sources and the texts of the classes, into one C table.
+-- embed.lua OUTPUT ROOT FILE... - bakes stdlib modules, the documentation index made from all sources and the
+-- texts of the classes, into one C table.
 local output, root = arg[1], arg[2]
 local docs = dofile(root .. "/lua/docs.lua")
 

@@ -20,8 +20,9 @@ function M.invocations(options)
 end
 
 -- Elements of any output that differ between two runs.
-local function differing(a, b, seen)
-  for _, name in ipairs(words.keys(a)) do
+local function differing(outputs, a, b, seen)
+  for _, output in ipairs(outputs) do
+    local name = output.name
     if a[name]:raw() ~= b[name]:raw() then
       for i = 1, #a[name] do
         if a[name]:code(i) ~= b[name]:code(i) then seen[name .. i] = true end
@@ -47,7 +48,7 @@ end
 local function same_bits(candidate, spec, options, class, repeats)
   local first = measure.sample(candidate, spec, with(options, { keep = true }))
   if first.answer ~= "yes" then return first end
-  local digests, count, seen = { [first.digest] = true }, 1, {}
+  local outputs, digests, count, seen = candidate.contract.scope.outputs, { [first.digest] = true }, 1, {}
   for run = 2, repeats do
     local y, digest, failure = measure.again(candidate, spec, with(options, { schedule = schedule_of(class, candidate, options, run) }))
     if not y then
@@ -56,8 +57,8 @@ local function same_bits(candidate, spec, options, class, repeats)
     end
     if not digests[digest] then count = count + 1 end
     digests[digest] = true
-    differing(first.outputs, y, seen)
-    for _, name in ipairs(words.keys(y)) do y[name]:close() end
+    differing(outputs, first.outputs, y, seen)
+    for _, output in ipairs(outputs) do y[output.name]:close() end
   end
   first.runs, first.distinct, first.differing = repeats, count, #words.keys(seen)
   if count > 1 then
