@@ -203,7 +203,7 @@ end
 ---@param inputs table list of {name=, buffer=}
 ---@param outputs table list of {name=, buffer=}
 ---@param sizes table
----@param options table {timeout=seconds, schedule=integer|nil}
+---@param options table {timeout=seconds, schedule=integer|nil, live=kc.live that takes the outputs over, still mapped}
 ---@return table|nil record, table|nil failure
 function Candidate:run(inputs, outputs, sizes, options)
   if self.implementation.kind == "vacuous" then return self:imitate(inputs, outputs) end
@@ -212,7 +212,10 @@ function Candidate:run(inputs, outputs, sizes, options)
   local ids, list = self:share(inputs, outputs)
   if not ids then return nil, list end
   local record, failure = self:launch(ids, inputs, outputs, sizes, options)
-  if record or failure.code == "raised" then self.client:free(list) end
+  if options.live then options.live:mapped(table.move(list, #inputs + 1, #list, 1, {})) end
+  if record or failure.code == "raised" then
+    self.client:free(options.live and table.move(list, 1, #inputs, 1, {}) or list)
+  end
   if not self.client.started then self.kernel = nil end
   return record, failure
 end

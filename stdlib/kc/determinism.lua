@@ -1,5 +1,6 @@
 ---@module kc
 -- Determinism classes: what a contract says of the bits of repeated runs, and the runs that show it. See spec/clauses.md.
+local live_outputs = require "kc.live"
 local measure = require "kc.measure"
 local words = require "kc.words"
 local M = {}
@@ -44,14 +45,31 @@ local function with(options, changes)
   return copy
 end
 
+-- Every so often the implementation runs on other inputs of the same sizes, so that what one launch leaves behind meets another.
+local OTHER_EVERY, OTHER_DRAW = 16, 1 << 20
+
+local function other_work(candidate, spec, options)
+  local y, _, failure = measure.again(candidate, with(spec, { draw = spec.draw + OTHER_DRAW }), options)
+  for _, output in ipairs(y and candidate.contract.scope.outputs or {}) do y[output.name]:close() end
+  return failure
+end
+
 -- D0 and D1: the first run is judged, the others must have its bits.
 local function same_bits(candidate, spec, options, class, repeats)
   local first = measure.sample(candidate, spec, with(options, { keep = true }))
   if first.answer ~= "yes" then return first end
-  local outputs, digests, count, seen = candidate.contract.scope.outputs, { [first.digest] = true }, 1, {}
+  local outputs, live = candidate.contract.scope.outputs, live_outputs.new(candidate.client)
+  local digests, count, seen = { [first.digest] = true }, 1, {}
   for run = 2, repeats do
-    local y, digest, failure = measure.again(candidate, spec, with(options, { schedule = schedule_of(class, candidate, options, run) }))
-    if not y then
+    local other = run % OTHER_EVERY == 2 and spec.random and other_work(candidate, spec, options)
+    local y, digest, failure
+    if not other then
+      y, digest, failure = measure.again(candidate, spec, with(options, { schedule = schedule_of(class, candidate, options, run),
+                                                                          live = live, run = run }))
+    end
+    failure = other or failure
+    if failure then
+      live:close()
       first.answer, first.text, first.evidence = "failed", ("in run %d: %s"):format(run, failure.text), failure
       return first
     end
@@ -61,6 +79,9 @@ local function same_bits(candidate, spec, options, class, repeats)
     for _, output in ipairs(outputs) do y[output.name]:close() end
   end
   first.runs, first.distinct, first.differing = repeats, count, #words.keys(seen)
+  local aliasing, kept = live:close()
+  first.live = kept < repeats - 1 and kept or nil
+  if aliasing then first.answer, first.text, first.evidence = "no", aliasing.text, aliasing end
   if count > 1 then
     first.answer, first.worst = "no", math.huge
     first.text = ("%d different results in %d runs under the determinism class %s; %d elements differ"):format(count, repeats, class,

@@ -420,7 +420,7 @@ end
 --- Runs a sample once more, on fresh outputs, and judges nothing but evidence.
 ---@param candidate table
 ---@param spec table
----@param options table as for M.sample
+---@param options table as for M.sample; live=kc.live that keeps the outputs, of `run`, its number
 ---@return table|nil outputs name -> copy of what the run left
 ---@return string|nil digest
 ---@return table|nil failure evidence {kind=, text=}
@@ -430,7 +430,7 @@ function M.again(candidate, spec, options)
   if ready.unmet then return nil, nil, { kind = "error", text = ready.unmet } end
   local outputs = make(contract.scope.outputs, spec.sizes)
   local y, digest = produce(candidate, ready.inputs, outputs, spec, options, record)
-  close_all(outputs)
+  if options.live then options.live:add(outputs, options.run) else close_all(outputs) end
   if not ready.kept then close_all(ready.inputs) end
   if record.evidence then return nil, nil, record.evidence end
   return y, digest
