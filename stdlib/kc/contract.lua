@@ -1,6 +1,7 @@
 ---@module kc
 -- kc.contract: the eight clauses plus calibration, checked once and immutable afterwards.
 local check = require "kc.check"
+local determinism = require "kc.determinism"
 local implementation = require "kc.implementation"
 local interleave = require "kc.interleave"
 local oracle = require "kc.oracle"
@@ -53,9 +54,7 @@ end
 
 local function only(report, t, known)
   for _, key in ipairs(words.keys(t)) do
-    local found = false
-    for _, name in ipairs(known) do found = found or name == key end
-    if not found then report(("unknown field '%s'; %s"):format(tostring(key), words.hint(tostring(key), known))) end
+    if not words.holds(known, key) then report(("unknown field '%s'; %s"):format(tostring(key), words.hint(tostring(key), known))) end
   end
 end
 
@@ -190,9 +189,9 @@ function checks.oracle(c, report, built)
     made_of[tensor.name] = o
     if not oracle.is(o) then report(("output '%s': expected a kc.oracle, got %s"):format(tensor.name, words.show(o))) end
     for _, name in ipairs(o.arguments) do
-      local known = false
-      for _, input in ipairs(inputs) do known = known or input == name end
-      if not known then report(("oracle %s names input '%s'; %s"):format(tostring(o), name, words.hint(name, inputs))) end
+      if not words.holds(inputs, name) then
+        report(("oracle %s names input '%s'; %s"):format(tostring(o), name, words.hint(name, inputs)))
+      end
     end
   end
   return made_of
@@ -204,8 +203,8 @@ function checks.protocol(c, report)
                     "further", "thorough", "relations", "determinism", "interleavings" })
   expect(report, is_list_of(v.inputs, sample.is), "inputs", "a list of samples", v.inputs)
   expect(report, v.further == nil or is_list_of(v.further, sample.is), "further", "a list of samples", v.further)
-  expect(report, v.determinism == nil or v.determinism == "D0" or v.determinism == "D1" or v.determinism == "D2" or v.determinism == "D3",
-    "determinism", "\"D0\", \"D1\", \"D2\" or \"D3\"", v.determinism)
+  expect(report, v.determinism == nil or words.holds(determinism.classes, v.determinism), "determinism",
+    "one of " .. table.concat(determinism.classes, ", "), v.determinism)
   if v.determinism and v.repeats == 1 then report "field 'repeats': one run says nothing of determinism; see kc.invocations" end
   expect(report, v.relations == nil or is_list_of(v.relations, relation.is), "relations", "a list of kc.relation", v.relations)
   expect(report, v.thorough == nil or type(v.thorough) == "function", "thorough", "a function that gives a list of samples", v.thorough)
@@ -272,9 +271,9 @@ Contract.__index = Contract
 local function check_keys(given, where)
   if type(given) ~= "table" then fail(where, nil, "kc.contract: expected a table, got " .. words.show(given)) end
   for _, key in ipairs(words.keys(given)) do
-    local known = false
-    for _, clause in ipairs(M.clauses) do known = known or clause == key end
-    if not known then fail(where, tostring(key), ("unknown clause; %s"):format(words.hint(tostring(key), M.clauses))) end
+    if not words.holds(M.clauses, key) then
+      fail(where, tostring(key), ("unknown clause; %s"):format(words.hint(tostring(key), M.clauses)))
+    end
   end
   local functions = { precondition = true, postcondition = true, oracle = type(given.oracle) == "function" }
   for _, clause in ipairs(M.clauses) do

@@ -57,9 +57,9 @@ end
 function M.incident(fields)
   if type(fields) ~= "table" then error("kc.incident: expected a table, got " .. words.show(fields), 2) end
   for _, key in ipairs(words.keys(fields)) do
-    local found = false
-    for _, name in ipairs(known) do found = found or name == key end
-    if not found then error(("kc.incident: unknown field '%s'; %s"):format(tostring(key), words.hint(tostring(key), known)), 2) end
+    if not words.holds(known, key) then
+      error(("kc.incident: unknown field '%s'; %s"):format(tostring(key), words.hint(tostring(key), known)), 2)
+    end
   end
   for _, key in ipairs { "name", "summary", "lesson" } do
     if not is_text(fields[key]) then error(("kc.incident: field '%s': expected text, got %s"):format(key, words.show(fields[key])), 2) end

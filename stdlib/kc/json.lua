@@ -28,6 +28,14 @@ local special = { nan = 0 / 0, inf = math.huge, ["-inf"] = -math.huge }
 ---@return number|nil x
 function M.tofloat(text) return special[text] or tonumber(text) end
 
+--- A number that may have travelled as text.
+---@param x number|string|nil
+---@return number|nil
+function M.number(x)
+  if type(x) == "string" then return M.tofloat(x) end
+  return x
+end
+
 local encode
 
 local function is_list(t)

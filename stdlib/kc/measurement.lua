@@ -33,7 +33,7 @@ end
 -- Floats come back from a message as text.
 local function restored(record)
   for _, key in ipairs { "worst", "scaled" } do
-    if type(record[key]) == "string" then record[key] = json.tofloat(record[key]) end
+    record[key] = json.number(record[key])
   end
   return record
 end

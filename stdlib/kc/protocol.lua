@@ -35,8 +35,9 @@ local function fixed_sizes(generator, names, domains)
   return sizes
 end
 
--- Draws for one generator until enough units are judged or its share of the budget is spent.
-local function draws(contract, generator, g, seed, budget, add)
+-- Draws for one generator until enough units are judged or its share of the budget is spent. `taken`: draws that samples of the same
+-- label have had; labels and draws name the random streams (and what a judge keeps), so these go on from there.
+local function draws(contract, generator, g, taken, seed, budget, add)
   local names, domains = contract.scope.dims, contract.scope.shapes
   local wanted, judged, spent, index = contract.protocol.samples, 0, 0, 0
   if generator.kind == "draws" then wanted = generator.n end
@@ -44,7 +45,7 @@ local function draws(contract, generator, g, seed, budget, add)
   while judged < wanted do
     index = index + 1
     -- Only the first generator walks through the edge sizes; the others start with drawn ones.
-    local draw = (g == 1 and not fixed) and index or index + 3
+    local draw = (g == 1 and taken == 0 and not fixed) and index or index + 3 + taken
     local key = core.key(json.encode { tostring(seed), "sizes", generator.label, draw })
     local sizes = fixed or scope.draw(names, domains, key, draw, budget * DRAW_SHARE)
     local work = math.max(1, scope.work(names, sizes))
@@ -61,8 +62,12 @@ end
 local function plan(contract, generators, seed, samples, whole_budget)
   local complete = true
   local budget = whole_budget / #generators
+  local taken = {}
+  for _, spec in ipairs(samples) do taken[spec.label] = (taken[spec.label] or 0) + 1 end
   for g = 1, #generators do
-    local reached = draws(contract, generators[g], g, seed, budget, function(spec)
+    local label = generators[g].label
+    local reached = draws(contract, generators[g], g, taken[label] or 0, seed, budget, function(spec)
+      taken[label] = (taken[label] or 0) + 1
       spec.index = #samples + 1
       spec.sample = generators[g]
       spec.random = sample.random(generators[g])

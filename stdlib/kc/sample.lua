@@ -172,6 +172,7 @@ end
 ---@return table sample
 function M.at(sizes, base)
   if not M.is(base) then error("sample.at: expected sizes and a sample", 2) end
+  if base.kind == "draws" then return M.draws(base.n, M.at(sizes, base.base)) end
   local text = {}
   for _, name in ipairs(words.keys(sizes)) do text[#text + 1] = ("%s=%d"):format(name, sizes[name]) end
   return new("at", ("%s@%s"):format(base.label, table.concat(text, ",")), { sizes = sizes, base = base })

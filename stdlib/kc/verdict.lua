@@ -46,8 +46,7 @@ end
 ---@param proves table
 ---@return string text
 function M.proven(proves)
-  local tofloat = require("kc.json").tofloat
-  local rate = type(proves.rate) == "string" and tofloat(proves.rate) or proves.rate
+  local rate = require("kc.json").number(proves.rate)
   return ("none of %d drawn %ss failed: rate <= %s %% (95 %%)"):format(proves.drawn, proves.unit, percent(rate))
 end
 

@@ -59,6 +59,24 @@ function M.holds(list, value)
   return false
 end
 
+--- Text broken at spaces, every line indented.
+---@param text string
+---@param indent string
+---@param width integer columns, the indent included
+---@return string lines without the last line break
+function M.wrapped(text, indent, width)
+  local lines, line = {}, indent
+  for word in text:gmatch("%S+") do
+    if #line + 1 + #word > width and line ~= indent then
+      lines[#lines + 1] = line
+      line = indent
+    end
+    line = line == indent and indent .. word or line .. " " .. word
+  end
+  lines[#lines + 1] = line
+  return table.concat(lines, "\n")
+end
+
 --- How a value is shown in a message: type, and the value where it is short.
 ---@param value any
 ---@return string text

@@ -112,4 +112,24 @@ for _, bad in ipairs { "A f32[M]", "A: f33[M]", "A: f32[M", "1: f32[M]", "A: f32
   assert(none == nil and message, "refused: " .. bad)
 end
 assert(not pcall(kc.range, 3, 2) and not pcall(kc.range, -1, 2) and not pcall(kc.choice, {}))
+
+-- Samples of one label go on with the draws, so that none repeats another's numbers: in every contract; `at` keeps the number of draws.
+do
+  local protocol = require "kc.protocol"
+  local loader = require "kc.loader"
+  local streams = 0
+  for _, name in ipairs(core.listdir "contracts") do
+    local path = ("contracts/%s/contract.lua"):format(name)
+    local contract = core.stat(path) and assert(loader.contract(path)).contract
+    local met_in = {}
+    for _, spec in ipairs(contract and (protocol.samples(contract, 0)) or {}) do
+      local stream = protocol.name(spec, 0, 0)
+      assert(not met_in[stream], ("%s: two samples share the stream %s"):format(name, stream))
+      met_in[stream], streams = true, streams + 1
+    end
+  end
+  assert(streams > 1000, streams)
+  local twice = sample.at({ n = 3 }, sample.draws(2, sample.normal()))
+  assert(twice.kind == "draws" and twice.n == 2 and twice.base.kind == "at" and twice.base.sizes.n == 3)
+end
 print("sample: passed")

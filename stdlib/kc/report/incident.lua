@@ -1,33 +1,17 @@
 ---@module kc.report.incident
 -- An incident as a report reads: timeline, what ran, what was seen, which clause, how sure, how to replay.
 local json = require "kc.json"
+local words = require "kc.words"
 local M = {}
 
 local WIDTH = 110
 
--- Floats come as text from judges.
-local function number(x) return type(x) == "string" and json.tofloat(x) or x end
 
---- Text broken at spaces, every line indented.
----@param text string
----@param indent string
----@return string lines without the last line break
-function M.wrapped(text, indent)
-  local lines, line = {}, indent
-  for word in text:gmatch("%S+") do
-    if #line + 1 + #word > WIDTH and line ~= indent then
-      lines[#lines + 1] = line
-      line = indent
-    end
-    line = line == indent and indent .. word or line .. " " .. word
-  end
-  lines[#lines + 1] = line
-  return table.concat(lines, "\n")
-end
+local function wrapped(text, indent) return words.wrapped(text, indent, WIDTH) end
 
 local function usual(incident)
-  local how = incident.rtol and ("allclose with rtol %g and atol %g"):format(number(incident.rtol), number(incident.atol))
-    or ("relative L2 error at most %g"):format(number(incident.norm))
+  local how = incident.rtol and ("allclose with rtol %g and atol %g"):format(json.number(incident.rtol), json.number(incident.atol))
+    or ("relative L2 error at most %g"):format(json.number(incident.norm))
   if incident.reuse then how = how .. ", its output in memory that the reference was freed from" end
   return ("%s: %s"):format(how, incident.passes and "passes" or "fails")
 end
@@ -63,7 +47,7 @@ local function seen(r, out)
   out[#out + 1] = ("    %-11s %s: %s"):format("contract", r.contract, r.verdict.name .. (r.judged and
     (", wrong in %d of %d tensors"):format(wrong, all) or ""))
   if r.verdict.name ~= "violated" then return end
-  if r.verdict.reason then out[#out + 1] = M.wrapped(r.verdict.reason, "                ") end
+  if r.verdict.reason then out[#out + 1] = wrapped(r.verdict.reason, "                ") end
   out[#out + 1] = ("    %-11s %s"):format("signature", r.verdict.signature or "-")
   out[#out + 1] = ("    %-11s %s"):format("clause", r.incident.clause)
   out[#out + 1] = ("    %-11s %s"):format("how sure", sureness(r))
@@ -75,21 +59,21 @@ end
 ---@param results table all results of the run; those of this file are told
 ---@return string text
 function M.text(story, path, results)
-  local own, out, told = {}, { "", "INCIDENT  " .. story.name, M.wrapped(story.summary, "  "), "", "timeline" }, {}
+  local own, out, told = {}, { "", "INCIDENT  " .. story.name, wrapped(story.summary, "  "), "", "timeline" }, {}
   for _, r in ipairs(results) do if r.path == path and r.incident then own[#own + 1] = r end end
   for _, e in ipairs(story.timeline) do
-    out[#out + 1] = ("  %-12s %s"):format(e.when, M.wrapped(e.text, "               "):gsub("^%s+", ""))
+    out[#out + 1] = ("  %-12s %s"):format(e.when, wrapped(e.text, "               "):gsub("^%s+", ""))
     out[#out + 1] = ("               [%s]"):format(e.source)
   end
   out[#out + 1] = "\nwhat ran (models of it)"
   for _, r in ipairs(own) do
-    if not told[r.incident.ran] then out[#out + 1] = M.wrapped(r.incident.ran, "  ") end
+    if not told[r.incident.ran] then out[#out + 1] = wrapped(r.incident.ran, "  ") end
     told[r.incident.ran] = true
   end
   out[#out + 1] = "\nwhat was seen"
   for _, r in ipairs(own) do seen(r, out) end
   out[#out + 1] = "\nwhat follows"
-  out[#out + 1] = M.wrapped(story.lesson, "  ")
+  out[#out + 1] = wrapped(story.lesson, "  ")
   out[#out + 1] = "\nhow to replay"
   for _, r in ipairs(own) do
     if r.replay then out[#out + 1] = ("  %-24s kc replay %s"):format(r.implementation, r.replay) end

@@ -3,6 +3,7 @@
 -- implementation, a word or two in each cell, and below it what the words mean, what the findings are, and how to replay them.
 local json = require "kc.json"
 local replay = require "kc.replay"
+local words = require "kc.words"
 local M = {}
 
 -- ---- a word for one sample ----------------------------------------------------------------------------------------------------
@@ -62,7 +63,7 @@ end
 -- ---- results -> a table -------------------------------------------------------------------------------------------------------
 
 -- Floats come as text from judges.
-local function number(x) return type(x) == "string" and json.tofloat(x) or x or 0.0 end
+local function number(x) return json.number(x) or 0.0 end
 
 local function find_or_add(list, name)
   for _, item in ipairs(list) do if item.name == name then return item end end
@@ -143,19 +144,6 @@ local function cell_text(cell, column)
   return cell.word .. worst .. share
 end
 
-local function wrapped(text, indent)
-  local lines, line = {}, indent
-  for word in text:gmatch("%S+") do
-    if #line + 1 + #word > WIDTH and line ~= indent then
-      lines[#lines + 1] = line
-      line = indent
-    end
-    line = line == indent and indent .. word or line .. " " .. word
-  end
-  lines[#lines + 1] = line
-  return table.concat(lines, "\n")
-end
-
 local function grid(matrix, out)
   local widths = { 0 }
   for _, row in ipairs(matrix.rows) do widths[1] = math.max(widths[1], #row.name) end
@@ -178,17 +166,17 @@ local function grid(matrix, out)
 end
 
 local function legend(matrix, out)
-  local seen, words, partial = {}, {}, false
+  local seen, listed, partial = {}, {}, false
   for _, row in ipairs(matrix.rows) do
     for _, column in ipairs(matrix.columns) do
       local cell = row.cells[column.name]
       local word = cell and cell.word or column.note or "-"
       partial = partial or cell and cell.failed > 0 and cell.failed < cell.samples
-      if not seen[word] then words[#words + 1] = word end
+      if not seen[word] then listed[#listed + 1] = word end
       seen[word] = true
     end
   end
-  for _, word in ipairs(words) do
+  for _, word in ipairs(listed) do
     out[#out + 1] = ("    %-12s %s"):format(word, meaning[word] or "evidence of another kind, see the verdict above")
   end
   if partial then out[#out + 1] = ("    %-12s %s"):format("n/m", "in n of the m tensors of that case") end
@@ -216,7 +204,7 @@ end
 local function explain(matrix, out)
   for i, finding in ipairs(findings(matrix)) do
     out[#out + 1] = ""
-    out[#out + 1] = wrapped(("%d. %s"):format(i, finding.name), "  ")
+    out[#out + 1] = words.wrapped(("%d. %s"):format(i, finding.name), "  ", WIDTH)
     for _, place in ipairs(finding.where) do
       out[#out + 1] = ("     %s (%s)"):format(place.name, table.concat(place.columns, ", "))
     end

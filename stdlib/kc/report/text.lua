@@ -6,7 +6,7 @@ local verdict = require "kc.verdict"
 local M = {}
 
 -- Floats come as text from judges and from cached records.
-local function number(x) return type(x) == "string" and json.tofloat(x) or x end
+local number = json.number
 
 local Report = {}
 Report.__index = Report
