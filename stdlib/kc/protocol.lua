@@ -7,7 +7,7 @@ local scope = require "kc.scope"
 local M = {}
 
 -- A shape as large as the budget allows tells little more than a moderate one and eats the rest: one draw takes at most this
--- share of what one generator may spend.
+-- share of what is left of what one generator may spend. Large shapes drawn early make later ones smaller, not fewer.
 local DRAW_SHARE = 0.5
 
 local function judged_units(contract, sizes)
@@ -47,7 +47,7 @@ local function draws(contract, generator, g, taken, seed, budget, add)
     -- Only the first generator walks through the edge sizes; the others start with drawn ones.
     local draw = (g == 1 and taken == 0 and not fixed) and index or index + 3 + taken
     local key = core.key(json.encode { tostring(seed), "sizes", generator.label, draw })
-    local sizes = fixed or scope.draw(names, domains, key, draw, budget * DRAW_SHARE)
+    local sizes = fixed or scope.draw(names, domains, key, draw, (budget - spent) * DRAW_SHARE)
     local work = math.max(1, scope.work(names, sizes))
     if spent + work > budget and index > 1 then return judged >= wanted end
     spent = spent + work
