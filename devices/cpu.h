@@ -20,11 +20,8 @@ typedef struct kc__compiler {
 
 /* Finds the compiler (KC_CC, else cc on PATH) and asks for its version, once. KC_ENODEV "no C compiler: ...". */
 kc_status kc__compiler_find(kc__compiler *c, kc_text *err);
-/* Runs argv (argv[0] an absolute path) in a child that is killed after a time limit; `out` receives stdout and stderr, capped.
- * KC_EBUILD when it exits with another status than 0. */
-kc_status kc__compiler_run(const char *const *argv, kc__string *out, kc_text *err);
 
-/* ---- from text to a loaded function: cpu_source.c, cpu_build.c, cpu_cache.c ------------------------------------------ */
+/* ---- from text to a loaded function: cpu_source.c, cpu_build.c ------------------------------------------------------- */
 
 /* One work-item, a whole group in the order given (NULL: natural), one call of a host function. */
 typedef void kc__item_fn(struct kc_cpu_state *s, void *const *args);
@@ -54,16 +51,6 @@ enum { KC__MAX_FLAGS = 40 };
 void kc__cpu_flags(const char *flags[KC__MAX_FLAGS], const kc_build *b, const kc__compiler *c);
 /* Builds a kernel of dialect KC or C: checks, compiles or takes from the cache, loads. */
 kc_status kc__cpu_build(kc_drv_kernel *k, kc_drv_device *d, const kc_build *b, kc__string *log, kc_text *err);
-
-/* Where the compiled module with this key lies. A missing or damaged file only answers false. */
-typedef struct kc__cache_entry {
-  char directory[768], path[896];
-} kc__cache_entry;
-void kc__cache_locate(kc__cache_entry *e, const char *cache_dir, const kc__compiler *c, const char *const *flags,
-                      const kc__string *source);
-bool kc__cache_valid(const kc__cache_entry *e);
-/* Moves a freshly compiled module into the cache, with a digest at its end; atomic. */
-kc_status kc__cache_store(const kc__cache_entry *e, const char *module, kc_text *err);
 
 /* ---- launching: cpu_run.c ------------------------------------------------------------------------------------------- */
 

@@ -1,81 +1,10 @@
-/* cpu_source.c - the text that the compiler sees, and its flags. */
+/* cpu_source.c - the text that the system compiler sees, and its flags. */
 #include <string.h>
 
 #include "cpu.h"
-#include "dialect.h"
-
-/* Generated from devices/prelude by embed.lua. */
-struct kc_embedded {
-  const char *name;
-  const char *text;
-  size_t size;
-};
-extern const struct kc_embedded kc__prelude[];
+#include "source.h"
 
 static const char *const prelude_files[] = {"kc_cpu_state.h", "kc_cpu.h", "kc_common.h", NULL};
-
-/* Messages name the author's file and line: every part stands under a #line of its own. */
-static void line_marker(kc__string *out, const char *file) {
-  kc__addf(out, "\n#line 1 \"");
-  for (; *file; file++) {
-    if (*file == '"' || *file == '\\') kc__addf(out, "\\");
-    kc__add(out, *file == '\n' ? " " : file, 1);
-  }
-  kc__addf(out, "\"\n");
-}
-
-static void add_prelude(kc__string *out) {
-  for (const char *const *name = prelude_files; *name; name++)
-    for (const struct kc_embedded *e = kc__prelude; e->name; e++)
-      if (strcmp(e->name, *name) == 0) {
-        line_marker(out, e->name);
-        kc__add(out, e->text, e->size);
-      }
-}
-
-/* ---- defines ------------------------------------------------------------------------------------------------------- */
-
-static bool is_number(const char *s, size_t n) {
-  size_t i = n > 0 && s[0] == '-';
-  if (i == n) return false;
-  if (n - i > 2 && s[i] == '0' && (s[i + 1] == 'x' || s[i + 1] == 'X'))
-    return strspn(s + i + 2, "0123456789abcdefABCDEF") >= n - i - 2;
-  return strspn(s + i, "0123456789") >= n - i;
-}
-
-static bool is_identifier(const char *s, size_t n) {
-  static const char letters[] = "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-  return n > 0 && strspn(s, letters) >= n && !(s[0] >= '0' && s[0] <= '9');
-}
-
-/* A name of the dialect itself cannot be redefined. */
-static bool may_define(const char *s, size_t n) {
-  bool ours = n >= 3 && (memcmp(s, "kc_", 3) == 0 || memcmp(s, "KC_", 3) == 0);
-  return is_identifier(s, n) && !ours && kc__dialect_name_ok(s, n);
-}
-
-static kc_status add_define(kc__string *out, const char *s, size_t n, kc_text *err) {
-  const char *equals = memchr(s, '=', n);
-  size_t name = equals ? (size_t)(equals - s) : n, value = equals ? n - name - 1 : 0;
-  if (!equals || !may_define(s, name))
-    return kc_fail(err, KC_EINVAL, "defines: expected NAME=VALUE with a name that is free, got '%.*s'", (int)n, s);
-  if (!is_number(equals + 1, value) && !is_identifier(equals + 1, value))
-    return kc_fail(err, KC_EINVAL, "defines: the value of %.*s must be an integer or an identifier, got '%.*s'", (int)name, s,
-                   (int)value, equals + 1);
-  kc__addf(out, "#define %.*s %.*s\n", (int)name, s, (int)value, equals + 1);
-  return KC_OK;
-}
-
-static kc_status add_defines(kc__string *out, const char *list, kc_text *err) {
-  kc_status status = KC_OK;
-  kc__addf(out, "\n");
-  while (list && status == KC_OK && *(list += strspn(list, " \t\n"))) {
-    size_t n = strcspn(list, " \t\n");
-    status = add_define(out, list, n, err);
-    list += n;
-  }
-  return status;
-}
 
 /* ---- the calls ----------------------------------------------------------------------------------------------------- */
 
@@ -118,7 +47,7 @@ static void call_marker(kc__string *out, const kc_build *b) {
   if (text.failed)
     out->failed = true;
   else
-    line_marker(out, text.s);
+    kc__source_line(out, text.s);
   kc__string_clear(&text);
 }
 
@@ -149,12 +78,12 @@ static void add_host_call(kc__string *out, const kc_build *b) {
 
 kc_status kc__cpu_source(kc__string *out, const kc_build *b, kc_text *err) {
   bool kernel = b->dialect == KC_DIALECT_KC;
-  if (!is_identifier(b->entry, strlen(b->entry)))
+  if (!kc__is_identifier(b->entry, strlen(b->entry)))
     return kc_fail(err, KC_EINVAL, "entry: expected an identifier, got '%.100s'", b->entry);
-  if (kernel) add_prelude(out);
-  kc_status status = add_defines(out, b->options.defines, err);
+  if (kernel) kc__source_prelude(out, prelude_files);
+  kc_status status = kc__source_defines(out, b->options.defines, err);
   if (status != KC_OK) return status;
-  line_marker(out, b->file);
+  kc__source_line(out, b->file);
   kc__add(out, b->source, strlen(b->source));
   call_marker(out, b);
   (kernel ? add_kernel_calls : add_host_call)(out, b);
