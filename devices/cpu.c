@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "drivers.h"
 #include "dynlib.h"
 
 /* ---- the device ------------------------------------------------------------------------------------------------------ */

@@ -1,5 +1,5 @@
 /* cpu.h - the cpu backend: the host compiles a kernel with the system compiler and runs it in its own process. Internals shared
- * by cpu*.c; the rest of the program sees kc_driver_cpu only. */
+ * by cpu*.c; the rest of the program sees kc_driver_cpu (drivers.h) only. */
 #ifndef KC_CPU_H
 #define KC_CPU_H
 
@@ -8,8 +8,6 @@
 #include "library.h"
 #include "prelude/kc_cpu_state.h"
 #include "text.h"
-
-extern const kc_driver kc_driver_cpu;
 
 /* ---- the compiler: cpu_compiler.c ---------------------------------------------------------------------------------- */
 

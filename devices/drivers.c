@@ -1,6 +1,4 @@
 /* drivers.c - the table of device backends: one row each. */
 #include "drivers.h"
 
-#include "cpu.h"
-
-const kc_driver *const kc_drivers[] = {&kc_driver_cpu, NULL};
+const kc_driver *const kc_drivers[] = {&kc_driver_cpu, &kc_driver_opencl, NULL};

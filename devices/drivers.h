@@ -4,6 +4,9 @@
 
 #include "kc_driver.h"
 
+/* One for each backend; each stands at the end of its file. */
+extern const kc_driver kc_driver_cpu, kc_driver_opencl;
+
 /* NULL-terminated, in the order in which `kc devices` lists them. */
 extern const kc_driver *const kc_drivers[];
 

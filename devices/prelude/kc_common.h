@@ -6,25 +6,29 @@
 #define KC_MAX_F32 kc_f32_of_bits(0x7f7fffffu)
 #define KC_MIN_F32 kc_f32_of_bits(0x00800000u)
 #define KC_EPSILON_F32 kc_f32_of_bits(0x34000000u)
-#define KC_INFINITY_F64 kc_f64_of_bits((kc_u64)0x7ff00000u << 32)
-#define KC_NAN_F64 kc_f64_of_bits((kc_u64)0x7ff80000u << 32)
-#define KC_MAX_F64 kc_f64_of_bits((kc_u64)0x7fefffffu << 32 | 0xffffffffu)
-#define KC_MIN_F64 kc_f64_of_bits((kc_u64)0x00100000u << 32)
-#define KC_EPSILON_F64 kc_f64_of_bits((kc_u64)0x3cb00000u << 32)
 
 /* Tests of class look at bits, so that fast-math builds cannot assume them away. */
 KC_FN kc_i32 kc_isnan_f32(kc_f32 x) { return (kc_bits_of_f32(x) & 0x7fffffffu) > 0x7f800000u; }
 KC_FN kc_i32 kc_isinf_f32(kc_f32 x) { return (kc_bits_of_f32(x) & 0x7fffffffu) == 0x7f800000u; }
 KC_FN kc_i32 kc_isfinite_f32(kc_f32 x) { return (kc_bits_of_f32(x) & 0x7fffffffu) < 0x7f800000u; }
 KC_FN kc_i32 kc_signbit_f32(kc_f32 x) { return (kc_i32)(kc_bits_of_f32(x) >> 31); }
+
+KC_FN kc_f32 kc_sqrt_f32(kc_f32 x) { return kc_sqrt(x); }
+
+#ifndef KC_NO_F64 /* some OpenCL devices have none */
+#define KC_INFINITY_F64 kc_f64_of_bits((kc_u64)0x7ff00000u << 32)
+#define KC_NAN_F64 kc_f64_of_bits((kc_u64)0x7ff80000u << 32)
+#define KC_MAX_F64 kc_f64_of_bits((kc_u64)0x7fefffffu << 32 | 0xffffffffu)
+#define KC_MIN_F64 kc_f64_of_bits((kc_u64)0x00100000u << 32)
+#define KC_EPSILON_F64 kc_f64_of_bits((kc_u64)0x3cb00000u << 32)
+
 KC_FN kc_u64 kc_magnitude_f64(kc_f64 x) { return kc_bits_of_f64(x) << 1 >> 1; }
 KC_FN kc_i32 kc_isnan_f64(kc_f64 x) { return kc_magnitude_f64(x) > (kc_u64)0x7ff00000u << 32; }
 KC_FN kc_i32 kc_isinf_f64(kc_f64 x) { return kc_magnitude_f64(x) == (kc_u64)0x7ff00000u << 32; }
 KC_FN kc_i32 kc_isfinite_f64(kc_f64 x) { return kc_magnitude_f64(x) < (kc_u64)0x7ff00000u << 32; }
 KC_FN kc_i32 kc_signbit_f64(kc_f64 x) { return (kc_i32)(kc_bits_of_f64(x) >> 63); }
-
-KC_FN kc_f32 kc_sqrt_f32(kc_f32 x) { return kc_sqrt(x); }
 KC_FN kc_f64 kc_sqrt_f64(kc_f64 x) { return kc_sqrt(x); }
+#endif
 
 KC_FN kc_i32 kc_max_i32(kc_i32 a, kc_i32 b) { return a > b ? a : b; }
 KC_FN kc_i32 kc_min_i32(kc_i32 a, kc_i32 b) { return a < b ? a : b; }
