@@ -100,26 +100,26 @@ static void free_memory(kc_drv_device *d, kc_mem mem) {
   free(m);
 }
 
-static bool inside(const kc__cpu_memory *m, size_t offset, size_t bytes) {
-  return m && offset <= m->bytes && bytes <= m->bytes - offset;
+static size_t size_of(const kc__cpu_memory *m) {
+  return m ? m->bytes : 0;
 }
 
 static kc_status write_memory(kc_drv_device *d, kc_mem to, size_t offset, const void *from, size_t bytes, kc_text *err) {
   const kc__cpu_memory *m = kc__cpu_mem(to);
   (void)d;
-  if (!inside(m, offset, bytes))
-    return kc_fail(err, KC_EINVAL, "write: %zu bytes at %zu lie outside the memory", bytes, offset);
+  kc_status status = kc__check_extent("write", size_of(m), offset, bytes, err);
+  if (status != KC_OK || bytes == 0) return status;
   if (!m->writable) return kc_fail(err, KC_EINVAL, "write: the memory was imported read-only");
-  if (bytes) memcpy(m->base + offset, from, bytes);
+  memcpy(m->base + offset, from, bytes);
   return KC_OK;
 }
 
 static kc_status read_memory(kc_drv_device *d, void *to, kc_mem from, size_t offset, size_t bytes, kc_text *err) {
   const kc__cpu_memory *m = kc__cpu_mem(from);
   (void)d;
-  if (!inside(m, offset, bytes)) return kc_fail(err, KC_EINVAL, "read: %zu bytes at %zu lie outside the memory", bytes, offset);
-  if (bytes) memcpy(to, m->base + offset, bytes);
-  return KC_OK;
+  kc_status status = kc__check_extent("read", size_of(m), offset, bytes, err);
+  if (status == KC_OK && bytes > 0) memcpy(to, m->base + offset, bytes);
+  return status;
 }
 
 /* ---- kernels --------------------------------------------------------------------------------------------------------- */
@@ -133,37 +133,25 @@ static void unload(kc_drv_device *d, kc_drv_kernel *k) {
   free(k);
 }
 
-static kc_status check_build(const kc_build *b, kc_text *err) {
-  if (!b->source || !b->file || !b->entry) return kc_fail(err, KC_EINVAL, "build: source, file and entry must be given");
-  if (b->param_count < 0 || b->param_count > KC__MAX_PARAMS)
-    return kc_fail(err, KC_EINVAL, "build: %d parameters; at most %d", b->param_count, KC__MAX_PARAMS);
-  for (int i = 0; i < b->param_count; i++)
-    if (!b->params[i].format) return kc_fail(err, KC_EINVAL, "build: parameter %d has no format", i + 1);
-  if (b->dialect == KC_DIALECT_CUDA || b->dialect == KC_DIALECT_OPENCL)
-    return kc_fail(err, KC_EUNSUPPORTED, "%s: the cpu device takes the dialects kc, c and library", b->file);
-  if (b->map && b->dialect != KC_DIALECT_LIBRARY) return kc_fail(err, KC_EINVAL, "build: only a library's function is mapped");
-  if (b->result && b->dialect == KC_DIALECT_KC) return kc_fail(err, KC_EINVAL, "build: a kernel of dialect kc returns nothing");
-  return KC_OK;
-}
-
 static kc_drv_kernel *new_kernel(const kc_build *b) {
   kc_drv_kernel *k = calloc(1, sizeof *k);
-  kc_param *params = calloc((size_t)b->param_count + 1, sizeof *params);
-  if (!k || !params) {
-    free(k);
-    free(params);
-    return NULL;
-  }
-  for (int i = 0; i < b->param_count; i++) params[i] = (kc_param){NULL, b->params[i].format, b->params[i].buffer};
-  *k = (kc_drv_kernel){
-      .dialect = b->dialect, .flush = b->options.flush, .params = params, .param_count = b->param_count, .result = b->result};
-  return k;
+  if (!k) return NULL;
+  *k = (kc_drv_kernel){.dialect = b->dialect,
+                       .flush = b->options.flush,
+                       .params = kc__keep_params(b),
+                       .param_count = b->param_count,
+                       .result = b->result};
+  if (k->params) return k;
+  free(k);
+  return NULL;
 }
 
 static kc_status build(kc_drv_kernel **out, kc_drv_device *d, const kc_build *b, char **log, kc_text *err) {
   kc__string text = {0};
-  kc_status status = check_build(b, err);
+  kc_status status = kc__check_build(b, err);
   if (status != KC_OK) return status;
+  if (b->dialect == KC_DIALECT_CUDA || b->dialect == KC_DIALECT_OPENCL)
+    return kc_fail(err, KC_EUNSUPPORTED, "%s: the cpu device takes the dialects kc, c and library", b->file);
   kc_drv_kernel *k = new_kernel(b);
   if (!k) return kc_fail(err, KC_ENOMEM, "no memory for a kernel");
   status = b->dialect == KC_DIALECT_LIBRARY ? kc__library_open(&k->library, b, k->params, &text, err)

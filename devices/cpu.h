@@ -7,6 +7,7 @@
 #include "kc_driver.h"
 #include "library.h"
 #include "prelude/kc_cpu_state.h"
+#include "request.h"
 #include "text.h"
 
 /* ---- the compiler: cpu_compiler.c ---------------------------------------------------------------------------------- */
@@ -25,8 +26,6 @@ kc_status kc__compiler_find(kc__compiler *c, kc_text *err);
 typedef void kc__item_fn(struct kc_cpu_state *s, void *const *args);
 typedef void kc__group_fn(struct kc_cpu_state *s, void *const *args, const int *order);
 typedef void kc__call_fn(void *const *args, void *result);
-
-enum { KC__MAX_PARAMS = 64 };
 
 struct kc_drv_kernel {
   uint8_t dialect;

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #include "cpu.h"
 
@@ -281,12 +280,10 @@ static void run_grid(run *r) {
 
 static kc_status take_args(run *r, const kc_launch *l, kc_text *err) {
   const kc_drv_kernel *k = r->k;
-  if (l->arg_count != k->param_count)
-    return kc_fail(err, KC_EINVAL, "launch: the kernel takes %d arguments, got %d", k->param_count, l->arg_count);
+  kc_status status = kc__check_args(k->params, k->param_count, l, err);
+  if (status != KC_OK) return status;
   for (int i = 0; i < l->arg_count; i++) {
     const kc_arg *a = &l->args[i];
-    if (a->buffer != k->params[i].buffer)
-      return kc_fail(err, KC_EINVAL, "launch: argument %d: expected a %s", i + 1, k->params[i].buffer ? "buffer" : "scalar");
     if (!a->buffer) {
       kc_store(k->params[i].format, &r->storage[i], 0, a->scalar);
       r->args[i] = &r->storage[i];
@@ -302,12 +299,10 @@ static kc_status take_args(run *r, const kc_launch *l, kc_text *err) {
 }
 
 static kc_status take_geometry(run *r, const kc_launch *l, kc_text *err) {
-  uint64_t items = 1;
+  uint64_t items;
+  kc_status status = kc__check_geometry(l, &items, err);
+  if (status != KC_OK) return status;
   for (int d = 0; d < 3; d++) {
-    if (l->group[d] < 1) return kc_fail(err, KC_EINVAL, "launch: group size %d is 0; expected at least 1", d + 1);
-    items = items > MAX_ITEMS ? items : items * l->group[d];
-    if ((uint64_t)l->grid[d] * l->group[d] > INT32_MAX)
-      return kc_fail(err, KC_EINVAL, "launch: dimension %d has more than %d work-items", d + 1, INT32_MAX);
     r->state.lsize[d] = (int)l->group[d];
     r->state.ngrp[d] = (int)l->grid[d];
   }
@@ -340,22 +335,16 @@ static void run_host_function(run *r) {
   check_fpstate(r, "the function", 0);
 }
 
-static double seconds_now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* The launching thread's state is put aside, the demanded one holds while the candidate runs. */
 static void run_timed(run *r) {
   kc_fpstate mine = kc_fpstate_get();
   kc_fpstate_set(r->demanded);
-  double start = seconds_now();
+  double start = kc__seconds();
   if (r->k->dialect == KC_DIALECT_KC)
     run_grid(r);
   else
     run_host_function(r);
-  r->record->seconds = seconds_now() - start;
+  r->record->seconds = kc__seconds() - start;
   kc_fpstate_set(mine);
 }
 

@@ -1,23 +1,21 @@
 /* opencl.c - the opencl driver: any device that an installable client driver offers. Memory is cl_mem; a kernel's buffer argument is
  * a sub-buffer that begins with the data, so that the guard before it lies outside and the one behind it inside. */
-#define _GNU_SOURCE 1
 #include "opencl.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "drivers.h"
-#include "dynlib.h"
+#include "request.h"
 
-enum { MAX_PLATFORMS = 16, MAX_DEVICES = 64, MAX_ARGS = 64 };
+enum { MAX_PLATFORMS = 16, MAX_DEVICES = 64 };
 
 struct kc_drv_kernel {
   kc__cl program, kernel;
   int param_count;
   size_t group; /* most work-items that a group of this kernel may have */
-  kc_param params[];
+  kc_param *params;
 };
 
 typedef struct memory {
@@ -52,12 +50,10 @@ static void enumerate(found *f, const kc__cl_api *cl) {
   }
 }
 
-/* A driver that was loaded and asked once stays: unloading LLVM under its own threads is no test that OpenCL drivers pass. */
 static int probe(kc_text *why) {
-  void *library;
   kc__cl_api cl;
   found f;
-  if (kc__cl_load(&library, &cl, why) != KC_OK) return 0;
+  if (kc__cl_load(&cl, why) != KC_OK) return 0;
   enumerate(&f, &cl);
   if (f.count == 0) kc__cl_fail(why, "the loader is there, no device is", f.code);
   return f.count;
@@ -111,11 +107,11 @@ static kc_status open_device(kc_drv_device **out, int index, kc_text *err) {
   found f;
   kc_drv_device *d = calloc(1, sizeof *d);
   if (!d) return kc_fail(err, KC_ENOMEM, "no memory for a device");
-  kc_status status = kc__cl_load(&d->library, &d->cl, err);
+  kc_status status = kc__cl_load(&d->cl, err);
   if (status == KC_OK) {
     enumerate(&f, &d->cl);
     if (index < 0 || index >= f.count)
-      status = kc_fail(err, KC_ENODEV, "opencl:%d: there are %d devices, from opencl:0", index, f.count);
+      status = kc_fail(err, KC_ENODEV, "opencl:%d: the devices are opencl:0 to opencl:%d", index, f.count - 1);
   }
   if (status == KC_OK) {
     d->platform = f.platform[index];
@@ -181,22 +177,20 @@ static void free_memory(kc_drv_device *d, kc_mem mem) {
   free(m);
 }
 
-static bool inside(const memory *m, size_t offset, size_t bytes) {
-  return m && offset <= m->bytes && bytes <= m->bytes - offset;
+static size_t size_of(const memory *m) {
+  return m ? m->bytes : 0;
 }
 
 static kc_status write_memory(kc_drv_device *d, kc_mem to, size_t offset, const void *from, size_t bytes, kc_text *err) {
-  if (!inside(named(to), offset, bytes))
-    return kc_fail(err, KC_EINVAL, "write: %zu bytes at %zu lie outside the memory", bytes, offset);
-  if (bytes == 0) return KC_OK;
+  kc_status status = kc__check_extent("write", size_of(named(to)), offset, bytes, err);
+  if (status != KC_OK || bytes == 0) return status;
   int32_t code = d->cl.write(d->queue, named(to)->buffer, 1, offset, bytes, from, 0, NULL, NULL);
   return code == KC__CL_SUCCESS ? KC_OK : failed(err, "clEnqueueWriteBuffer", code);
 }
 
 static kc_status read_memory(kc_drv_device *d, void *to, kc_mem from, size_t offset, size_t bytes, kc_text *err) {
-  if (!inside(named(from), offset, bytes))
-    return kc_fail(err, KC_EINVAL, "read: %zu bytes at %zu lie outside the memory", bytes, offset);
-  if (bytes == 0) return KC_OK;
+  kc_status status = kc__check_extent("read", size_of(named(from)), offset, bytes, err);
+  if (status != KC_OK || bytes == 0) return status;
   int32_t code = d->cl.read(d->queue, named(from)->buffer, 1, offset, bytes, to, 0, NULL, NULL);
   return code == KC__CL_SUCCESS ? KC_OK : failed(err, "clEnqueueReadBuffer", code);
 }
@@ -207,42 +201,26 @@ static void unload(kc_drv_device *d, kc_drv_kernel *k) {
   if (!k) return;
   if (k->kernel) d->cl.release_kernel(k->kernel);
   if (k->program) d->cl.release_program(k->program);
+  free(k->params);
   free(k);
 }
 
-static kc_status check_build(const kc_build *b, kc_text *err) {
-  if (!b->source || !b->file || !b->entry) return kc_fail(err, KC_EINVAL, "build: source, file and entry must be given");
-  if (b->param_count < 0 || b->param_count > MAX_ARGS)
-    return kc_fail(err, KC_EINVAL, "build: %d parameters; at most %d", b->param_count, MAX_ARGS);
-  for (int i = 0; i < b->param_count; i++)
-    if (!b->params[i].format) return kc_fail(err, KC_EINVAL, "build: parameter %d has no format", i + 1);
+static kc_status build(kc_drv_kernel **out, kc_drv_device *d, const kc_build *b, char **log, kc_text *err) {
+  kc_status status = kc__check_build(b, err);
+  if (status != KC_OK) return status;
   if (b->dialect != KC_DIALECT_KC && b->dialect != KC_DIALECT_OPENCL)
     return kc_fail(err, KC_EUNSUPPORTED, "%s: the opencl device takes the dialects kc and opencl", b->file);
-  if (b->map || b->result) return kc_fail(err, KC_EINVAL, "build: a kernel returns nothing and is not mapped");
-  return KC_OK;
-}
-
-static kc_status build(kc_drv_kernel **out, kc_drv_device *d, const kc_build *b, char **log, kc_text *err) {
-  char *own_log = NULL;
-  kc_status status = check_build(b, err);
-  if (status != KC_OK) return status;
-  kc_drv_kernel *k = calloc(1, sizeof *k + (size_t)b->param_count * sizeof *k->params);
-  if (!k) return kc_fail(err, KC_ENOMEM, "no memory for a kernel");
-  k->param_count = b->param_count;
-  for (int i = 0; i < b->param_count; i++) k->params[i] = (kc_param){NULL, b->params[i].format, b->params[i].buffer};
-  status = kc__cl_build(&k->program, &k->kernel, d, b, &own_log, err);
-  if (log)
-    *log = own_log;
-  else
-    free(own_log);
-  k->group = d->largest_group;
-  if (status == KC_OK)
-    (void)d->cl.kernel_group_info(k->kernel, d->device, KC__CL_KERNEL_WORK_GROUP_SIZE, sizeof k->group, &k->group, NULL);
-  if (status != KC_OK)
+  kc_drv_kernel *k = calloc(1, sizeof *k);
+  if (k) *k = (kc_drv_kernel){.params = kc__keep_params(b), .param_count = b->param_count, .group = d->largest_group};
+  status = k && k->params ? kc__cl_build(&k->program, &k->kernel, d, b, log, err)
+                          : kc_fail(err, KC_ENOMEM, "no memory for a kernel");
+  if (status != KC_OK) {
     unload(d, k);
-  else
-    *out = k;
-  return status;
+    return status;
+  }
+  (void)d->cl.kernel_group_info(k->kernel, d->device, KC__CL_KERNEL_WORK_GROUP_SIZE, sizeof k->group, &k->group, NULL);
+  *out = k;
+  return KC_OK;
 }
 
 /* ---- launching ------------------------------------------------------------------------------------------------------- */
@@ -253,33 +231,28 @@ typedef struct extent {
 } extent;
 
 static kc_status check_launch(extent *e, const kc_drv_device *d, const kc_drv_kernel *k, const kc_launch *l, kc_text *err) {
-  size_t items = 1;
+  uint64_t items;
   *e = (extent){.empty = false};
   if (l->schedule != 0) return kc_fail(err, KC_EUNSUPPORTED, "launch: an OpenCL device runs in its own order; no schedule");
-  if (l->arg_count != k->param_count)
-    return kc_fail(err, KC_EINVAL, "launch: the kernel takes %d arguments, got %d", k->param_count, l->arg_count);
-  for (int i = 0; i < l->arg_count; i++)
-    if (l->args[i].buffer != k->params[i].buffer)
-      return kc_fail(err, KC_EINVAL, "launch: argument %d must be a %s", i + 1, k->params[i].buffer ? "buffer" : "scalar");
+  kc_status status = kc__check_args(k->params, k->param_count, l, err);
+  if (status == KC_OK) status = kc__check_geometry(l, &items, err);
+  if (status != KC_OK) return status;
   for (int i = 0; i < 3; i++) {
-    if (l->group[i] == 0) return kc_fail(err, KC_EINVAL, "launch: group[%d] is 0", i);
-    if ((uint64_t)l->grid[i] * l->group[i] > INT32_MAX)
-      return kc_fail(err, KC_EINVAL, "launch: %u groups of %u work-items exceed 2^31 - 1", l->grid[i], l->group[i]);
     if (l->group[i] > d->extents[i])
-      return kc_fail(err, KC_EUNSUPPORTED, "launch: group[%d] is %u, the device takes %zu", i, l->group[i], d->extents[i]);
+      return kc_fail(err, KC_EUNSUPPORTED, "launch: group size %d is %u; this device takes at most %zu", i + 1, l->group[i],
+                     d->extents[i]);
     e->local[i] = l->group[i];
     e->global[i] = (size_t)l->grid[i] * l->group[i];
     e->empty = e->empty || l->grid[i] == 0;
-    items *= l->group[i];
   }
   if (items > k->group)
-    return kc_fail(err, KC_EUNSUPPORTED, "launch: a group of %zu work-items; this kernel on this device takes %zu", items,
-                   k->group);
+    return kc_fail(err, KC_EUNSUPPORTED, "launch: a group has %llu work-items; this kernel on this device takes at most %zu",
+                   (unsigned long long)items, k->group);
   return KC_OK;
 }
 
 /* The same memory twice is the same sub-buffer twice: two that overlap have no defined contents. */
-static kc_status view(kc__cl views[MAX_ARGS], bool own[MAX_ARGS], const kc_drv_device *d, const kc_launch *l, int i,
+static kc_status view(kc__cl views[KC__MAX_PARAMS], bool own[KC__MAX_PARAMS], const kc_drv_device *d, const kc_launch *l, int i,
                       kc_text *err) {
   const kc_arg *a = &l->args[i];
   const memory *m = named(a->mem);
@@ -298,8 +271,8 @@ static kc_status view(kc__cl views[MAX_ARGS], bool own[MAX_ARGS], const kc_drv_d
   return views[i] ? KC_OK : failed(err, "clCreateSubBuffer", code);
 }
 
-static kc_status set_args(kc__cl views[MAX_ARGS], bool own[MAX_ARGS], const kc_drv_device *d, const kc_drv_kernel *k,
-                          const kc_launch *l, kc_text *err) {
+static kc_status set_args(kc__cl views[KC__MAX_PARAMS], bool own[KC__MAX_PARAMS], const kc_drv_device *d,
+                          const kc_drv_kernel *k, const kc_launch *l, kc_text *err) {
   for (int i = 0; i < l->arg_count; i++) {
     const kc_arg *a = &l->args[i];
     kc_status status = a->buffer ? view(views, own, d, l, i, err) : KC_OK;
@@ -313,23 +286,17 @@ static kc_status set_args(kc__cl views[MAX_ARGS], bool own[MAX_ARGS], const kc_d
   return KC_OK;
 }
 
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static kc_status run(const kc_drv_device *d, const kc_drv_kernel *k, const extent *e, kc_launch_record *record, kc_text *err) {
-  double started = now();
+  double started = kc__seconds();
   int32_t code = d->cl.launch(d->queue, k->kernel, 3, NULL, e->global, e->local, 0, NULL, NULL);
   if (code == KC__CL_SUCCESS) code = d->cl.finish(d->queue);
-  record->seconds = now() - started;
+  record->seconds = kc__seconds() - started;
   return code == KC__CL_SUCCESS ? KC_OK : failed(err, "clEnqueueNDRangeKernel", code);
 }
 
 static kc_status launch(kc_drv_device *d, kc_drv_kernel *k, const kc_launch *l, kc_launch_record *record, kc_text *err) {
-  kc__cl views[MAX_ARGS];
-  bool own[MAX_ARGS] = {false};
+  kc__cl views[KC__MAX_PARAMS];
+  bool own[KC__MAX_PARAMS] = {false};
   extent e;
   kc_status status = check_launch(&e, d, k, l, err);
   if (status != KC_OK || e.empty) return status;

@@ -9,14 +9,10 @@ typedef struct kc__cl_handle *kc__cl; /* any cl_ object */
 
 enum {
   KC__CL_SUCCESS = 0,
-  KC__CL_DEVICE_NOT_AVAILABLE = -2,
   KC__CL_MEM_OBJECT_ALLOCATION_FAILURE = -4,
-  KC__CL_OUT_OF_RESOURCES = -5,
   KC__CL_OUT_OF_HOST_MEMORY = -6,
-  KC__CL_BUILD_PROGRAM_FAILURE = -11,
   KC__CL_INVALID_BUFFER_SIZE = -61,
 
-  KC__CL_PLATFORM_VERSION = 0x0901,
   KC__CL_PLATFORM_NAME = 0x0902,
   KC__CL_DEVICE_TYPE = 0x1000,
   KC__CL_DEVICE_MAX_WORK_GROUP_SIZE = 0x1004,
@@ -81,14 +77,14 @@ typedef struct kc__cl_api {
   int32_t (*release_context)(kc__cl);
 } kc__cl_api;
 
-/* Opens the loader and fills the table; KC_ENODEV says what is missing. */
-kc_status kc__cl_load(void **library, kc__cl_api *cl, kc_text *err);
+/* Opens the loader, which stays open (drivers do not survive being unloaded under their own threads), and fills the table.
+ * KC_ENODEV says what is missing. */
+kc_status kc__cl_load(kc__cl_api *cl, kc_text *err);
 /* "CL_OUT_OF_RESOURCES" for -5; the number for what has no name here. */
 void kc__cl_fail(kc_text *err, const char *what, int32_t code);
 
 /* An opened device. */
 struct kc_drv_device {
-  void *library;
   kc__cl_api cl;
   kc__cl platform, device, context, queue;
   size_t alignment, largest_group, extents[3], largest_memory;

@@ -1,6 +1,4 @@
 /* opencl_api.c - finding the OpenCL loader, and names for its codes. */
-#include <stdio.h>
-
 #include "dynlib.h"
 #include "opencl.h"
 
@@ -36,14 +34,13 @@ static const kc__symbol symbols[] = {
     ROW(release_context, "clReleaseContext"),
 };
 
-kc_status kc__cl_load(void **library, kc__cl_api *cl, kc_text *err) {
+kc_status kc__cl_load(kc__cl_api *cl, kc_text *err) {
   static const char *const names[] = {"libOpenCL.so.1", "libOpenCL.so", NULL};
+  void *library;
   kc_text why;
-  if (kc__dynlib_first(library, names, &why) != KC_OK)
+  if (kc__dynlib_first(&library, names, &why) != KC_OK)
     return kc_fail(err, KC_ENODEV, "no OpenCL loader (libOpenCL.so.1): %.300s", why.s);
-  if (kc__dynlib_fill(*library, cl, symbols, sizeof symbols / sizeof *symbols, &why) == KC_OK) return KC_OK;
-  kc__dynlib_close(*library);
-  *library = NULL;
+  if (kc__dynlib_fill(library, cl, symbols, sizeof symbols / sizeof *symbols, &why) == KC_OK) return KC_OK;
   return kc_fail(err, KC_ENODEV, "the OpenCL loader is too old: %.300s", why.s);
 }
 

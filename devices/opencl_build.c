@@ -86,7 +86,7 @@ static void keep(const kc_drv_device *d, kc__cl program, const kc__cache_entry *
   uint8_t *bytes = malloc(n), *binaries[] = {bytes};
   kc_text why;
   if (bytes && d->cl.program_info(program, KC__CL_PROGRAM_BINARIES, sizeof binaries, binaries, NULL) == KC__CL_SUCCESS)
-    (void)!kc__cache_store(e, bytes, n, &why);
+    (void)kc__cache_store(e, bytes, n, &why);
   free(bytes);
 }
 
