@@ -62,7 +62,7 @@ end
 function M.cache() return { elements = 0, buffers = 0, entries = {} } end
 
 -- Bounds of a cache: memory, and descriptors (each buffer holds one).
-local CACHE_ELEMENTS, CACHE_BUFFERS = 16 * 1024 * 1024, 256
+local CACHE_ELEMENTS, CACHE_BUFFERS = 16 * 1024 * 1024, 768
 
 local function prepared(contract, spec, options)
   local cache, seed = options.cache, options.seed

@@ -257,3 +257,24 @@ Test(buffer, references) {
   cr_expect_eq(fcntl(fd, F_GETFD), -1);
   kc_buffer_release(NULL);
 }
+
+/* What lies in the guards is read from memory, element by element: the place of each is found again; the data are nobody's canaries. */
+Test(buffer, a_word_of_a_guard_tells_its_place) {
+  int64_t shape[] = {5};
+  for (int f = 0; f < 2; f++) {
+    kc_buffer *b = create(f ? "f64" : "f32", 1, shape, 1);
+    const kc_format *format = kc_buffer_format(b);
+    const char *data = kc_buffer_cdata(b);
+    int64_t guard = (int64_t)(kc_buffer_guard_bytes(b) / format->storage);
+    kc_buffer_poison(b, 0);
+    for (int64_t away = 1; away <= guard; away++) {
+      int64_t before = -away, after = 5 + away - 1;
+      cr_expect_eq(kc_buffer_guard_place(b, kc_load(format, data + before * (int64_t)format->storage, 0)), before);
+      cr_expect_eq(kc_buffer_guard_place(b, kc_load(format, data + after * (int64_t)format->storage, 0)), after);
+    }
+    cr_expect_eq(kc_buffer_guard_place(b, 0), 0);
+    cr_expect_eq(kc_buffer_guard_place(b, kc_load(format, data - 1, 0) & ~UINT64_C(1)), 0);
+    cr_expect_eq(kc_buffer_guard_place(b, 0x01010101), 0);
+    kc_buffer_release(b);
+  }
+}
