@@ -25,9 +25,11 @@
 #ifdef KC__ASAN
 void __sanitizer_start_switch_fiber(void **save, const void *bottom, size_t size);
 void __sanitizer_finish_switch_fiber(void *save, const void **bottom_old, size_t *size_old);
+void __asan_unpoison_memory_region(const volatile void *at, size_t size);
 #else
 #define __sanitizer_start_switch_fiber(save, bottom, size) ((void)(save))
 #define __sanitizer_finish_switch_fiber(save, bottom, size) ((void)(save))
+#define __asan_unpoison_memory_region(at, size) ((void)(at))
 #endif
 
 /* boost/context/detail/fcontext.hpp, which only C++ can include. A jump saves and restores MXCSR and the x87 control word. */
@@ -76,6 +78,9 @@ kc_status kc__fibers_reserve(kc__fibers *f, int count, kc_text *err) {
 
 void kc__fibers_release(kc__fibers *f) {
   for (int i = 0; f->list && i < f->count; i++) VALGRIND_STACK_DEREGISTER(f->list[i].valgrind);
+  /* A fibre left in the middle keeps its red zones, and munmap does not clear them: a library mapped there later would be
+   * convicted for reading its own data. */
+  if (f->stacks) __asan_unpoison_memory_region(f->stacks, region(f->count));
   if (f->stacks) munmap(f->stacks, region(f->count));
   free(f->list);
   *f = (kc__fibers){0};
