@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -110,25 +111,71 @@ static kc_status read_header(kc_npy *npy, uint64_t size, kc_text *err) {
                  (unsigned long long)wanted);
 }
 
-kc_status kc_npy_open(kc_npy **out, const char *path, kc_text *err) {
-  struct stat st;
+/* A closed handle of this name, which owns fd; on failure fd is closed. */
+static kc_status new_handle(kc_npy **out, int fd, const char *name, kc_text *err) {
   kc_npy *npy = calloc(1, sizeof *npy);
-  if (npy) npy->fd = -1;
-  if (!npy || !(npy->path = strdup(path))) {
-    kc_npy_close(npy);
-    return kc_fail(err, KC_ENOMEM, "no memory to open '%s'", path);
+  if (npy) npy->fd = fd;
+  if (npy && (npy->path = strdup(name))) {
+    *out = npy;
+    return KC_OK;
   }
-  int fd;
-  kc_status status = open_regular(&fd, path, O_RDONLY, &st, err);
-  if (status == KC_OK) {
-    npy->fd = fd;
-    status = read_header(npy, (uint64_t)st.st_size, err);
-  }
+  free(npy);
+  close(fd);
+  return kc_fail(err, KC_ENOMEM, "no memory to open '%s'", name);
+}
+
+/* Hands the handle out when all went well, else closes it. */
+static kc_status settle(kc_npy **out, kc_npy *npy, kc_status status) {
   if (status == KC_OK)
     *out = npy;
   else
     kc_npy_close(npy);
   return status;
+}
+
+static kc_status size_of(const kc_npy *npy, uint64_t *size, kc_text *err) {
+  struct stat st;
+  if (fstat(npy->fd, &st) != 0) return system_error(err, "look at", npy->path);
+  *size = (uint64_t)st.st_size;
+  return KC_OK;
+}
+
+kc_status kc_npy_fdopen(kc_npy **out, int fd, const char *name, kc_text *err) {
+  kc_npy *npy = NULL;
+  uint64_t size;
+  kc_status status = new_handle(&npy, fd, name, err);
+  if (status != KC_OK) return status;
+  status = size_of(npy, &size, err);
+  if (status == KC_OK) status = read_header(npy, size, err);
+  return settle(out, npy, status);
+}
+
+kc_status kc_npy_open(kc_npy **out, const char *path, kc_text *err) {
+  struct stat st;
+  int fd;
+  kc_status status = open_regular(&fd, path, O_RDONLY, &st, err);
+  return status == KC_OK ? kc_npy_fdopen(out, fd, path, err) : status;
+}
+
+static kc_status check_room(const kc_npy *npy, kc_text *err) {
+  const kc_npy_info *i = &npy->info;
+  uint64_t size, wanted = (uint64_t)i->count * (uint64_t)i->itemsize;
+  kc_status status = size_of(npy, &size, err);
+  if (status != KC_OK || (i->offset <= size && wanted <= size - i->offset)) return status;
+  return kc_fail(err, KC_EIO, "'%s' has %llu bytes, its tensor needs %llu from byte %llu", npy->path, (unsigned long long)size,
+                 (unsigned long long)wanted, (unsigned long long)i->offset);
+}
+
+kc_status kc_npy_raw(kc_npy **out, int fd, const char *name, const kc_format *f, int rank, const int64_t *shape,
+                     uint64_t offset, kc_text *err) {
+  kc_npy *npy = NULL;
+  kc_status status = new_handle(&npy, fd, name, err);
+  if (status != KC_OK) return status;
+  npy->info = (kc_npy_info){.format = f, .itemsize = f->storage, .rank = rank, .offset = offset};
+  memcpy(npy->info.shape, shape, (size_t)rank * sizeof *shape);
+  status = kc__npy_count(&npy->info, err);
+  if (status == KC_OK) status = check_room(npy, err);
+  return settle(out, npy, status);
 }
 
 void kc_npy_close(kc_npy *npy) {
@@ -267,7 +314,43 @@ kc_status kc_npy_load(kc_buffer **out, const kc_npy *npy, size_t guard, kc_text 
   return status;
 }
 
+/* "f32[2,3]" */
+static const char *type_text(char text[160], const kc_format *f, int itemsize, int rank, const int64_t *shape) {
+  int n = f ? snprintf(text, 160, "%s[", f->name) : snprintf(text, 160, "raw bytes of %d[", itemsize);
+  for (int i = 0; i < rank && n < 130; i++) n += snprintf(text + n, 160 - (size_t)n, i ? ",%lld" : "%lld", (long long)shape[i]);
+  snprintf(text + n, 160 - (size_t)n, "]");
+  return text;
+}
+
+/* May the file's elements be codes of f? */
+static bool fits(const kc_npy_info *i, const kc_format *f) {
+  if (!kc__npy_lacks(f)) return i->format == f;
+  return i->format == f || (i->itemsize == f->storage && (!i->format || i->format->kind == KC_UINT));
+}
+
+kc_status kc_npy_fill(kc_buffer *b, kc_npy *npy, kc_text *err) {
+  kc_npy_info *i = &npy->info;
+  const kc_format *f = kc_buffer_format(b);
+  int rank = kc_buffer_rank(b);
+  bool same = fits(i, f) && i->rank == rank;
+  for (int d = 0; same && d < rank; d++) same = i->shape[d] == kc_buffer_shape(b)[d];
+  if (!same) {
+    char found[160], wanted[160];
+    return kc_fail(err, KC_EUNSUPPORTED, "'%.120s' holds %s, expected %s%s", npy->path,
+                   type_text(found, i->format, i->itemsize, i->rank, i->shape),
+                   type_text(wanted, f, f->storage, rank, kc_buffer_shape(b)),
+                   kc__npy_lacks(f) ? " as unsigned integers of its size" : "");
+  }
+  i->format = f;
+  bool turned = i->fortran && i->rank > 1;
+  return turned ? load_transposed(b, npy, err) : kc_npy_read(npy, 0, i->count, kc_buffer_data(b), err);
+}
+
 /* ---- writing ---------------------------------------------------------------------------------------------------------- */
+
+size_t kc_npy_header(char out[512], const kc_buffer *b) {
+  return kc__npy_compose(out, kc_buffer_format(b), kc_buffer_rank(b), kc_buffer_shape(b));
+}
 
 static kc_status write_all(int fd, const void *data, size_t n, const char *path, kc_text *err) {
   for (size_t done = 0; done < n;) {
@@ -285,7 +368,7 @@ kc_status kc_npy_save(const char *path, const kc_buffer *b, kc_text *err) {
   int fd;
   kc_status status = open_regular(&fd, path, O_WRONLY | O_CREAT, &st, err);
   if (status != KC_OK) return status;
-  size_t n = kc__npy_compose(header, kc_buffer_format(b), kc_buffer_rank(b), kc_buffer_shape(b));
+  size_t n = kc_npy_header(header, b);
   if (ftruncate(fd, 0) != 0) status = system_error(err, "empty", path);
   if (status == KC_OK) status = write_all(fd, header, n, path, err);
   if (status == KC_OK) status = write_all(fd, kc_buffer_cdata(b), kc_buffer_bytes(b), path, err);

@@ -185,7 +185,7 @@ static kc_status parse_item(text *t, fields *f, kc_text *err) {
                         : parse_shape(t, &f->shape, err);
 }
 
-static kc_status count_elements(kc_npy_info *out, kc_text *err) {
+kc_status kc__npy_count(kc_npy_info *out, kc_text *err) {
   out->count = 1;
   for (int i = 0; i < out->rank; i++)
     if (out->shape[i] == 0) out->count = 0; /* wins over an overflow of the other dimensions */
@@ -220,15 +220,18 @@ kc_status kc__npy_parse(kc_npy_info *out, const char *begin, size_t n, kc_text *
   out->itemsize = f.descr.itemsize;
   out->swapped = f.descr.swapped;
   out->fortran = f.fortran;
-  return count_elements(out, err);
+  return kc__npy_count(out, err);
 }
 
 /* ---- writing ---------------------------------------------------------------------------------------------------------- */
 
-/* NumPy's letter for a format; formats that it lacks are unsigned integers. */
+bool kc__npy_lacks(const kc_format *f) {
+  return f->kind == KC_FLOAT && (f->bits != 8 * f->storage || f->storage == 1 || strcmp(f->name, "bf16") == 0);
+}
+
 static char letter(const kc_format *f) {
-  if (f->kind != KC_FLOAT) return f->kind == KC_INT ? 'i' : 'u';
-  return f->bits == 8 * f->storage && f->storage > 1 && strcmp(f->name, "bf16") != 0 ? 'f' : 'u';
+  if (f->kind == KC_FLOAT) return kc__npy_lacks(f) ? 'u' : 'f';
+  return f->kind == KC_INT ? 'i' : 'u';
 }
 
 size_t kc__npy_compose(char out[512], const kc_format *f, int rank, const int64_t *shape) {

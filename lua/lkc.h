@@ -106,5 +106,6 @@ void lkc_open_process(lua_State *L);
 void lkc_open_channel(lua_State *L);
 void lkc_open_crash(lua_State *L);
 void lkc_open_system(lua_State *L);
+void lkc_open_directory(lua_State *L);
 
 #endif

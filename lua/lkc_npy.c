@@ -109,6 +109,47 @@ static int npy_read(lua_State *L) {
   return status == KC_OK ? 1 : lkc_result(L, status, &err);
 }
 
+/* The rank of the optional layout's shape, and its offset; -1 without a layout. */
+static int check_layout(lua_State *L, int arg, int64_t shape[KC_MAX_RANK], uint64_t *offset) {
+  lua_settop(L, arg);
+  if (lua_isnil(L, arg)) return -1;
+  luaL_checktype(L, arg, LUA_TTABLE);
+  lua_Integer at = lkc_fieldinteger(L, arg, "offset", 0);
+  luaL_argcheck(L, at >= 0, arg, "field 'offset': expected an integer >= 0");
+  *offset = (uint64_t)at;
+  lua_getfield(L, arg, "shape");
+  return lkc_checkshape(L, arg + 1, shape);
+}
+
+/*--- Fills a buffer from an open file, which holds a tensor of just its format and shape: a .npy file, or with a layout the little-endian
+--- elements at a place in it. Formats that NumPy lacks are expected as unsigned integers or raw bytes of their size.
+--- @param buffer userdata writable
+--- @param fd integer closed by this call
+--- @param name string the file in messages
+--- @param layout table|nil {offset = bytes, shape = what the file says of itself}
+--- @return boolean|nil ok
+--- @return string|nil message
+--- @return string|nil code
+function core.npyfill(buffer, fd, name, layout) end */
+static int npy_fill(lua_State *L) {
+  int64_t shape[KC_MAX_RANK];
+  uint64_t offset = 0;
+  kc_text err = {""};
+  kc_buffer *b = lkc_checkwritable(L, 1);
+  int fd = (int)luaL_checkinteger(L, 2);
+  const char *name = luaL_checkstring(L, 3);
+  int rank = check_layout(L, 4, shape, &offset);
+  kc_npy **file = new_file(L);
+  kc_status status = rank < 0 ? kc_npy_fdopen(file, fd, name, &err)
+                              : kc_npy_raw(file, fd, name, kc_buffer_format(b), rank, shape, offset, &err);
+  if (status == KC_OK) status = kc_npy_fill(b, *file, &err);
+  kc_npy_close(*file);
+  *file = NULL;
+  if (status != KC_OK) return lkc_result(L, status, &err);
+  lua_pushboolean(L, 1);
+  return 1;
+}
+
 /*--- Writes a buffer as a .npy file, row-major; formats that NumPy lacks as unsigned integers of their size.
 --- @param path string a new or regular file
 --- @param buffer userdata
@@ -244,8 +285,8 @@ static int npy_diff(lua_State *L) {
   return 1;
 }
 
-static const luaL_Reg functions[] = {
-    {"npyinfo", npy_info}, {"npyread", npy_read}, {"npywrite", npy_write}, {"npydiff", npy_diff}, {NULL, NULL}};
+static const luaL_Reg functions[] = {{"npyinfo", npy_info},   {"npyread", npy_read}, {"npyfill", npy_fill},
+                                     {"npywrite", npy_write}, {"npydiff", npy_diff}, {NULL, NULL}};
 
 void lkc_open_npy(lua_State *L) {
   static const luaL_Reg metamethods[] = {{"__tostring", file_tostring}, {NULL, NULL}};

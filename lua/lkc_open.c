@@ -18,7 +18,7 @@ const kc_driver *const *lkc_drivers(lua_State *L) {
 int luaopen_kc_core(lua_State *L) {
   static void (*const openers[])(lua_State *) = {lkc_open_format,  lkc_open_buffer, lkc_open_fill,   lkc_open_enclosure,
                                                  lkc_open_metric,  lkc_open_npy,    lkc_open_device, lkc_open_process,
-                                                 lkc_open_channel, lkc_open_crash,  lkc_open_system};
+                                                 lkc_open_channel, lkc_open_crash,  lkc_open_system, lkc_open_directory};
   luaL_checkversion(L);
   lua_newtable(L);
   for (size_t i = 0; i < sizeof openers / sizeof *openers; i++) openers[i](L);

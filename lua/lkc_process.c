@@ -6,11 +6,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -194,6 +196,12 @@ static int process_status(lua_State *L) {
   return push_status(L, check_process(L));
 }
 
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
 /*--- Waits at most `timeout` seconds; returns what status() returns.
 --- @param timeout number|nil
 --- @return string state
@@ -202,12 +210,17 @@ static int process_status(lua_State *L) {
 function process.wait(self, timeout) end */
 static int process_wait(lua_State *L) {
   lkc_process *p = check_process(L);
-  double left = luaL_optnumber(L, 2, 1e9);
-  for (long step = 200000; !reap(p) && left > 0; step = step < 10000000 ? step * 2 : step) {
-    struct timespec nap = {0, step};
-    nanosleep(&nap, NULL);
-    left -= (double)step * 1e-9;
+  double deadline = now() + luaL_optnumber(L, 2, 1e9);
+  struct pollfd ends = {.fd = reap(p) ? -1 : pidfd_open(p->pid, 0), .events = POLLIN};
+  double left = deadline - now();
+  for (int step = 1; !reap(p) && left > 0; step = step < 10 ? step * 2 : step, left = deadline - now()) {
+    int most = left < 1000 ? (int)(left * 1000) + 1 : 1000000;
+    if (ends.fd >= 0)
+      poll(&ends, 1, most); /* returns when it ends */
+    else
+      poll(NULL, 0, most < step ? most : step); /* an old kernel */
   }
+  if (ends.fd >= 0) close(ends.fd);
   return push_status(L, p);
 }
 

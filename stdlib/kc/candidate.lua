@@ -2,6 +2,7 @@
 -- One implementation on one device, ready to be run on samples: arguments, geometry, builds, and the vacuous stand-ins.
 local client = require "kc.client"
 local core = require "kc.core"
+local external = require "kc.external"
 local paths = require "kc.paths"
 local source = require "kc.source"
 local words = require "kc.words"
@@ -80,17 +81,21 @@ end
 ---@param options table {device=name, verbose=boolean, directory=where its files lie|nil, path=file that holds it|nil}
 ---@return table candidate
 function M.new(loaded, implementation, options)
+  local outside = external.is(implementation)
+  local device = outside and external.DEVICE or options.device
   return setmetatable({ contract = loaded.contract, loaded = loaded, implementation = implementation, verbose = options.verbose,
-                        device = options.device, directory = options.directory or loaded.directory,
+                        device = device, external = outside, host = options.device, directory = options.directory or loaded.directory,
                         path = options.path or loaded.path,
-                        client = implementation.kind ~= "vacuous" and client.new(options) or nil }, Candidate)
+                        client = implementation.kind ~= "vacuous" and client.new { device = device, verbose = options.verbose } or nil },
+                      Candidate)
 end
 
---- Another implementation against the same contract on the same device, in a runner of its own.
+--- Another implementation against the same contract on the same device (beside a command: that of the calibration), in a runner of its
+--- own.
 ---@param implementation table
 ---@return table candidate
 function Candidate:another(implementation)
-  return M.new(self.loaded, implementation, { device = self.device, verbose = self.verbose })
+  return M.new(self.loaded, implementation, { device = self.host, verbose = self.verbose })
 end
 
 --- Builds the kernel, once.
@@ -98,7 +103,7 @@ end
 ---@return boolean|nil ok, table|nil failure {kind=, text=, log=}
 function Candidate:prepare(timeout)
   local kind = self.implementation.kind
-  if kind == "vacuous" or self.kernel or self.ready then return true end
+  if kind == "vacuous" or self.external or self.kernel or self.ready then return true end
   if kind == "lua" then
     local digest, message = core.sha256file(self.path)
     if not digest then return nil, { kind = "build", text = message } end
@@ -182,6 +187,9 @@ end
 
 function Candidate:launch(ids, inputs, outputs, sizes, options)
   local implementation = self.implementation
+  if self.external then
+    return external.launch(self, { inputs = named(inputs, ids), outputs = named(outputs, ids), sizes = sizes }, options, inputs)
+  end
   if implementation.kind == "lua" then
     local record, failure = self.client:call({ path = self.path, sha256 = self.sha256, implementation = implementation.name,
       inputs = named(inputs, ids), outputs = named(outputs, ids), sizes = sizes, schedule = options.schedule,
@@ -203,7 +211,7 @@ end
 ---@param inputs table list of {name=, buffer=}
 ---@param outputs table list of {name=, buffer=}
 ---@param sizes table
----@param options table {timeout=seconds, schedule=integer|nil, live=kc.live that takes the outputs over, still mapped}
+---@param options table {timeout=seconds, schedule=integer|nil, index=of the sample, live=kc.live that takes the outputs over, still mapped}
 ---@return table|nil record, table|nil failure
 function Candidate:run(inputs, outputs, sizes, options)
   if self.implementation.kind == "vacuous" then return self:imitate(inputs, outputs) end

@@ -3,6 +3,7 @@
 local candidates = require "kc.candidate"
 local core = require "kc.core"
 local determinism = require "kc.determinism"
+local external = require "kc.external"
 local interleave = require "kc.interleave"
 local measure = require "kc.measure"
 local measurement = require "kc.measurement"
@@ -12,7 +13,8 @@ local verdict = require "kc.verdict"
 local M = {}
 
 -- Failures that are the candidate's (violated), and those that show nothing about it (unknown).
-local convicting = { crash = true, exit = true, guards = true, fpstate = true, unwritten = true, barrier = true, ["local"] = true }
+local convicting = { crash = true, exit = true, guards = true, fpstate = true, unwritten = true, barrier = true, ["local"] = true,
+                     output = true }
 
 local function failed(record, started, limit)
   local failure = record.evidence
@@ -21,7 +23,7 @@ local function failed(record, started, limit)
     return verdict.new("violated", ("exceeds the protocol's limit of %g s"):format(limit))
   end
   if failure.kind == "error" and failure.code == "raised" then return verdict.new("violated", failure.text) end
-  local prefix = { build = "does not build: ", absent = "device absent: ", limit = "time-out: " }
+  local prefix = { build = "does not build: ", absent = "device absent: ", limit = "time-out: ", command = "cannot be run: " }
   return verdict.new("unknown", (prefix[failure.kind] or "") .. failure.text)
 end
 
@@ -79,6 +81,9 @@ local function of_answer(record)
 end
 
 local function runs(candidate, spec, options)
+  local unanswered = external.unanswered(candidate.implementation, spec)
+  if unanswered then return measure.unknown(spec, unanswered) end
+  if candidate.implementation.kind == "dumped" then return measure.sample(candidate, spec, options) end
   if candidate.contract.protocol.determinism then return determinism.sample(candidate, spec, options) end
   local first = measure.sample(candidate, spec, options)
   for _ = 2, candidate.contract.protocol.repeats do
@@ -109,7 +114,10 @@ end
 function M.judge(candidate, samples, complete, options)
   local contract = candidate.contract
   local m, worst, deciding = measurement.new(), verdict.new("held"), nil
-  local limit = contract.protocol.limit
+  local limit = not candidate.external and contract.protocol.limit or nil
+  local unseen, nothing = external.unseen(contract, candidate.implementation)
+  if nothing then return { measurement = m, verdict = verdict.new("unknown", unseen) } end
+  local bounds = not candidate.external and interleave.bounds(contract, options.thorough) or nil
   -- A thorough cell takes hours: the time-out is then that of one sample.
   local deadline = options.timeout and not options.thorough and core.clock() + options.timeout
   for i, spec in ipairs(samples) do
@@ -120,9 +128,9 @@ function M.judge(candidate, samples, complete, options)
       break
     end
     local timeout = math.min(limit or math.huge, left, options.timeout or math.huge)
-    local record = runs(candidate, spec, { seed = options.seed, cache = options.cache, keep = options.keep, limit = options.limit,
-                                           schedule = schedule_of(candidate, spec),
-                                           interleavings = interleave.bounds(contract, options.thorough),
+    local record = runs(candidate, spec, { index = spec.index, seed = options.seed, cache = options.cache, keep = options.keep,
+                                           limit = options.limit, schedule = schedule_of(candidate, spec),
+                                           interleavings = bounds,
                                            timeout = timeout < math.huge and timeout or nil })
     m:add(record)
     local v = record.answer == "failed" and failed(record, started, limit) or of_answer(record)
@@ -130,11 +138,14 @@ function M.judge(candidate, samples, complete, options)
     if options.progress then options.progress(i, #samples) end
     if record.answer == "failed" then break end
   end
+  if unseen and worst.name ~= "violated" then worst = verdict.worse(worst, verdict.new("unknown", unseen)) end
   if worst.name ~= "violated" and #m.samples == #samples then
     local all = whole(contract, m, complete, options.sample ~= nil)
     worst, worst.note = verdict.worse(worst, all), all.note
     local n = drawn(contract, m)
-    if worst.name == "held" then worst.note = worst.note or determinism.proven(contract.protocol) or interleave.note(m) end
+    if worst.name == "held" then
+      worst.note = worst.note or determinism.proven(contract.protocol, candidate.device) or interleave.note(m)
+    end
     if worst.name == "held" and n > 0 then worst.proves = verdict.proves(n, contract.protocol.judged) end
   end
   if worst.name == "violated" then worst.signature, worst.note = signature_text(contract, m, options.limit) end

@@ -45,6 +45,11 @@ end
 local options = {
   { "device", text, "NAME", "judge on this device (repeatable; default cpu)", list = "devices" },
   { "filter", text, "GLOB", "only contracts whose id matches" },
+  { "candidate", text, "COMMAND", "judge this command instead (repeatable); {in} and {out} are its directories", list = "candidates" },
+  { "exchange", one_of("npy", "npz", "safetensors"), "FORMAT", "of a command's files: npy (default), npz, safetensors" },
+  { "inputs", text, "DIR", "with --outputs: what export-inputs wrote" },
+  { "outputs", text, "DIR", "judge the outputs dumped here for these inputs" },
+  { "out", text, "DIR", "export-inputs: a new directory" },
   { "impl", text, "GLOB", "these implementations instead of the good ones" },
   { "seed", integer, "N", "seed of all inputs (default 0)" },
   { "jobs", count, "N", "judges at a time (default: processors)" },
@@ -80,6 +85,7 @@ local commands = {
   { "list", "[...]", "contracts and their implementations" },
   { "explain", "ID", "a contract as prose" },
   { "devices", "", "backends and devices" },
+  { "export-inputs", "CONTRACT --out DIR", "write a contract's inputs for a kernel that runs elsewhere" },
   { "replay", "TOKEN", "one result again, bit for bit" },
   { "diff", "GOT.npy REFERENCE.npy", "compare two dumped tensors" },
   { "doctor", "", "what is present and what is missing, and how to get it" },
@@ -183,6 +189,21 @@ local function formats(o, command)
   end
 end
 
+-- What is judged instead of the good ones: commands, or outputs that lie in files.
+local function given(o, command)
+  if not (o.candidates or o.inputs or o.outputs) then return nil end
+  if command ~= "run" then return "--candidate, --inputs and --outputs belong to 'run'" end
+  if o.impl then return "--impl picks among a contract's implementations; without it" end
+  if (o.inputs == nil) ~= (o.outputs == nil) then return "--inputs and --outputs belong together" end
+  if o.candidates and o.inputs then return "--candidate and --outputs exclude each other" end
+  if o.inputs and o.exchange then return "--exchange is what the manifest of the inputs says" end
+  o.given = {}
+  for i, candidate in ipairs(o.candidates or {}) do
+    o.given[i] = { name = candidate, kind = "command", with = o.exchange or "npy" }
+  end
+  if o.outputs then o.given[1] = { name = o.outputs, kind = "dumped", with = o.inputs } end
+end
+
 local function defaults(o, command)
   o.command = command
   o.devices = distinct(o.devices or { "cpu" })
@@ -190,7 +211,7 @@ local function defaults(o, command)
   o.jobs = o.jobs or core.cpus()
   o.patience, o.timeout = o.timeout, o.timeout or 60.0 -- what was asked for, and what holds otherwise
   o.progress = not o.quiet and core.isatty(2)
-  local wrong = formats(o, command)
+  local wrong = formats(o, command) or given(o, command)
   if wrong then return wrong end
   if o.trace and o.resume then return "--trace and --resume exclude each other" end
   if #o.targets == 0 and (command == "run" or command == "calibrate" or command == "list") then
@@ -286,6 +307,19 @@ function handlers.devices(o)
       io.stdout:write(("%-8s absent: %s\n"):format(row.name, row.why))
     end
   end
+  return 0
+end
+
+handlers["export-inputs"] = function(o)
+  if #o.targets ~= 1 then return usage_error("export-inputs: expected one contract, got " .. #o.targets) end
+  if not o.out then return usage_error("export-inputs: say where with --out DIR") end
+  local reply = require("kc.run").ask(o, { cmd = "export", target = o.targets[1], out = o.out, exchange = o.exchange or "npy",
+    seed = o.seed, thorough = o.thorough, roots = require("kc.paths").contract_roots() })
+  if reply.error then
+    io.stderr:write("kc: ", reply.error, "\n")
+    return (reply.code == "usage" or reply.code == "contract") and USAGE or 4
+  end
+  io.stdout:write(require("kc.manifest").summary(reply, o))
   return 0
 end
 

@@ -21,7 +21,8 @@ function M.new(options)
 end
 
 -- A failure: what went wrong as data. kind: "absent" (no device), "build", "error" (the driver or a Lua candidate said so),
--- "crash" (signal), "exit" (left without completing), "limit" (killed at the time limit), "host" (kc's own).
+-- "crash" (signal), "exit" (left without completing), "limit" (killed at the time limit), "host" (kc's own); of a command also "command" (it
+-- cannot be run), "unwritten" (an output is not there) and "output" (it is not what was asked for).
 local function failure(kind, text, more)
   local f = more or {}
   f.kind, f.text = kind, text
@@ -45,6 +46,7 @@ function Client:start()
 end
 
 function Client:open()
+  if self.device == "external" then return true end -- a command needs none of kc's
   local reply, why = self:request({ op = "open", device = self.device }, nil, 60)
   if not reply then
     if why.kind == "error" then why.kind = "absent" end
@@ -66,6 +68,10 @@ function Client:post_mortem()
   if how == "exited" then return failure("exit", ("exited with status %d before completing"):format(code)) end
   return failure("exit", "closed its channel without completing")
 end
+
+-- Codes of a runner's replies that are kinds of failures; any other is an "error".
+local kinds = { build = "build", ["no-device"] = "absent", crash = "crash", unwritten = "unwritten", output = "output",
+                command = "command", host = "host" }
 
 --- One request and its reply.
 ---@param request table
@@ -91,7 +97,6 @@ function Client:request(request, fds, timeout)
     return failure("error", "the runner sent " .. tostring(message))
   end
   if reply.error then
-    local kinds = { build = "build", ["no-device"] = "absent" }
     return failure(kinds[reply.code] or "error", tostring(reply.error), { code = reply.code, log = reply.log, record = reply.record })
   end
   return reply
@@ -153,9 +158,9 @@ function Client:launch(kernel, args, geometry, timeout)
   return completed(reply, why, expected)
 end
 
---- Calls a Lua implementation in the runner.
+--- Calls a Lua implementation in the runner, or (op "external") what runs outside of kc.
 function Client:call(request, timeout)
-  request.op, request.token = "call", token()
+  request.op, request.token = request.op or "call", token()
   local reply, why = self:request(request, nil, timeout)
   return completed(reply, why, request.token)
 end

@@ -123,13 +123,17 @@ function M.sample(candidate, spec, options)
   return record
 end
 
+local orders = { D0 = "in permuted orders", D1 = "in one order" }
+
 --- What runs without a difference prove, in words.
 ---@param protocol table
+---@param device string only the cpu device permutes the order
 ---@return string|nil text
-function M.proven(protocol)
+function M.proven(protocol, device)
   if protocol.determinism ~= "D0" and protocol.determinism ~= "D1" then return nil end
+  local order = device:match "^cpu" and orders[protocol.determinism] or "in the orders that it chose"
   return ("the same bits in %d runs of each tensor, %s: a run differs with probability <= %.3g %% (95 %%)"):format(protocol.repeats,
-    protocol.determinism == "D0" and "in permuted orders" or "in one order", 100 * (1 - (1 - CONFIDENCE) ^ (1 / protocol.repeats)))
+    order, 100 * (1 - (1 - CONFIDENCE) ^ (1 / protocol.repeats)))
 end
 
 return M

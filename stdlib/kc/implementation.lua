@@ -35,6 +35,7 @@ local types = {
   files = { "a path or a list of paths", function(v) return type(v) == "string" or is_string_list(v) and #v > 0 end },
   group = { "one to three integers >= 1", is_integer_list },
   grid = { "one to three dimension names or integers", is_grid },
+  exchange = { "\"npy\", \"npz\" or \"safetensors\"", function(v) return v == "npy" or v == "npz" or v == "safetensors" end },
   denormals = { "\"preserve\" or \"flush\"", function(v) return v == "preserve" or v == "flush" end },
 }
 
@@ -46,6 +47,8 @@ local schema = {
   library = { name = { "string" }, file = { "files", true }, entry = { "string", true }, args = { "names", true },
               result = { "string" }, map = { "boolean" }, optional = { "boolean" } },
   lua = { name = { "string", true }, run = { "function", true }, kernels = { "names" }, file = { "files" }, optional = { "boolean" } },
+  command = { name = { "string" }, run = { "string", true }, exchange = { "exchange" } },
+  dumped = { name = { "string" }, inputs = { "string", true }, outputs = { "string", true } },
 }
 
 local function build(kind, spelled, options)
@@ -108,6 +111,32 @@ end
 ---@return table implementation
 function M.implementation(options) return build("lua", "kc.implementation", options) end
 
+--- A command of the shell that reads inputs and writes outputs as files, in any language: `{in}` and `{out}` stand for the directories,
+--- which KC_IN and KC_OUT name too. It runs in the directory of the suite that names it.
+---@param options table {run=command, exchange="npy"|"npz"|"safetensors" (default npy), name=}
+---@return table implementation
+function M.command(options)
+  local out = build("command", "kc.command", options)
+  out.exchange, out.name = out.exchange or "npy", out.name or out.run
+  return out
+end
+
+-- Outputs that were dumped elsewhere, for inputs that kc exported.
+local function dumped(options)
+  local out = build("dumped", "dumped", options)
+  out.name = out.outputs
+  return out
+end
+
+--- An implementation that no file holds: the command line names it, and a replay token.
+---@param name string the command, or the directory of the outputs
+---@param given table {kind="command", with=exchange format} or {kind="dumped", with=directory of the inputs}
+---@return table implementation
+function M.given(name, given)
+  if given.kind == "command" then return M.command { run = name, exchange = given.with } end
+  return dumped { outputs = name, inputs = given.with }
+end
+
 --- True for a value made by this module.
 function M.is(value) return type(value) == "table" and schema[rawget(value, "kind") or ""] ~= nil end
 
@@ -123,10 +152,12 @@ function M.vacuous_list()
   return list
 end
 
---- Files that it is made of: kernel or library (a path or a list of candidates), and the kernels that a Lua function builds.
+--- Files that it is made of: kernel or library (a path or a list of candidates), the kernels that a Lua function builds, and what may be
+--- files of the words of a command.
 ---@return table files
 function Implementation:files()
   local list = { self.file }
+  for word in (self.kind == "command" and self.run or ""):gmatch("[^%s'\";|&<>(){}$`]+") do list[#list + 1] = word end
   for _, kernel in ipairs(self.kernels or {}) do list[#list + 1] = kernel end
   return list
 end

@@ -7,7 +7,7 @@ local origin = {
   contract = { "contract", "contract" }, suite = { "suite", "suite" },
   incident = { "incident", "incident" },
   kernel = { "implementation", "kernel" }, library = { "implementation", "library" },
-  implementation = { "implementation", "implementation" },
+  implementation = { "implementation", "implementation" }, command = { "implementation", "command" },
   range = { "scope", "range" }, choice = { "scope", "choice" },
   invocations = { "determinism", "invocations" },
   relation = { "relation", "relation" }, equal = { "relation", "equal" }, all_equal = { "relation", "all_equal" },

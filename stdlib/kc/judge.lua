@@ -5,6 +5,8 @@ local candidates = require "kc.candidate"
 local cell = require "kc.cell"
 local clients = require "kc.client"
 local core = require "kc.core"
+local external = require "kc.external"
+local implementations = require "kc.implementation"
 local limit = require "kc.limit"
 local loader = require "kc.loader"
 local matrix = require "kc.report.matrix"
@@ -37,9 +39,19 @@ function Judge:load(path)
   return loaded
 end
 
+-- What the command line gives, with the contract that judges it; a command runs where kc was started.
+local function given(file, name, how, request)
+  if file.suite then error({ code = "contract", message = file.path .. ": expected a contract, got a suite" }, 0) end
+  local implementation = implementations.given(name, how)
+  if implementation.kind == "dumped" then require("kc.manifest").check(implementation, file, request) end
+  return { loaded = file, implementation = implementation, role = "candidate", directory = ".", path = file.path,
+           digest = external.digest(file, implementation, ".") }
+end
+
 -- An implementation of a contract file, or a suite's, with the contract that judges it.
-function Judge:find(path, name)
+function Judge:find(path, name, request)
   local file = self:load(path)
+  if request.given then return given(file, name, request.given, request) end
   if file.suite then
     for _, item in ipairs(file.suite.judge) do
       for i, implementation in ipairs(item.implementations) do
@@ -172,6 +184,20 @@ function commands.calibrate(self, request)
   return { record = record, fingerprint = fingerprint, class = loaded.contract.identifier.class, bads = request.bads and bads or nil }
 end
 
+-- The inputs of one contract, written for another machine.
+function commands.export(self, request)
+  local files = limit.call(self.limit, "looking for contracts", plan.files, { request.target }, request.roots)
+  if #files ~= 1 then
+    error({ code = "usage", message = ("'%s' names %d contracts; name one"):format(request.target, #files) }, 0)
+  end
+  local loaded = self:load(files[1])
+  if loaded.suite then error({ code = "usage", message = files[1] .. " is a suite; name a contract" }, 0) end
+  local summary = require("kc.manifest").export(loaded, { out = request.out, exchange = request.exchange, seed = request.seed,
+    thorough = request.thorough, limit = self.limit, progress = self.progress })
+  summary.contract, summary.unseen = loaded.contract.id, external.unseen(loaded.contract, { kind = "dumped" })
+  return summary
+end
+
 function commands.specificity(self, request)
   return require("kc.specificity").cross(request.contracts, function(path) return self:load(path).contract end, self.limit)
 end
@@ -179,7 +205,7 @@ end
 -- Which file the library really is that an implementation is or calls, and what it says of itself.
 local function library(found, says)
   local implementation = found.implementation
-  if implementation.kind == "kernel" or not implementation.file then return nil end
+  if implementation.kind == "kernel" or external.is(implementation) or not implementation.file then return nil end
   local path = core.realpath(loader.resolve(found.directory, implementation.file))
   return path and { path = path, sha256 = loader.file_digest(path), says = says }
 end
@@ -214,7 +240,7 @@ local function usual(self, found, request)
 end
 
 function commands.cell(self, request)
-  local found = self:find(request.path, request.implementation)
+  local found = self:find(request.path, request.implementation, request)
   if request.digest and request.digest ~= found.digest:sub(1, #request.digest) then
     error({ code = "digest", message = ("%s is not what it was: its digest is %s, not %s"):format(request.path,
       found.digest:sub(1, 12), request.digest:sub(1, 12)) }, 0)
@@ -234,7 +260,9 @@ function commands.cell(self, request)
   for _, record in ipairs(m.samples) do record.inputs, record.outputs, record.confusion = nil, nil, nil end
   return { result = {
     contract = contract.id, version = contract.identifier.version, path = request.path, digest = found.digest,
-    implementation = found.implementation.name, role = found.role, device = request.device, fingerprint = result.fingerprint,
+    implementation = found.implementation.name, role = found.role,
+    device = external.is(found.implementation) and external.DEVICE or request.device, external = external.record(found.implementation),
+    fingerprint = result.fingerprint,
     seed = request.seed, thorough = request.thorough, verdict = result.verdict, judged = m.judged, vacuous = m.vacuous,
     zeros = m.zeros, exact = m.exact, redraws = m.redraws, worst = m.worst, samples = m.samples,
     tolerance = contract.tolerance:record(), library = library(found, result.says), matrix = found.item and found.item.matrix,

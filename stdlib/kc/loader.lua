@@ -91,7 +91,7 @@ local digests = {}
 ---@return string|nil digest
 function M.file_digest(path)
   local stat = core.stat(path)
-  if not stat then return nil end
+  if not stat or stat.type ~= "file" then return nil end
   local known = digests[path]
   if not known or known.size ~= stat.size or known.mtime ~= stat.mtime then
     known = { size = stat.size, mtime = stat.mtime, digest = core.sha256file(path) }

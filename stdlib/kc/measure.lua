@@ -33,8 +33,13 @@ local function by_name(list)
   return out
 end
 
--- Draws inputs until the precondition says yes; nil and the reason when none was found.
-local function draw(contract, spec, options)
+--- Draws inputs until the precondition says yes; nil and the reason when none was found.
+---@param contract table
+---@param spec table from protocol
+---@param options table {seed=, limit=seconds for the precondition}
+---@return table|nil inputs list of {name=, buffer=, shape=}, the caller's
+---@return integer|string redraws
+function M.draw(contract, spec, options)
   local seed = options.seed
   local last
   for redraw = 0, contract.protocol.redraws or REDRAWS do
@@ -70,7 +75,7 @@ local function prepared(contract, spec, options)
   for _, name in ipairs(contract.scope.dims) do key = ("%s %s=%d"):format(key, name, spec.sizes[name]) end
   local entry = cache.entries[key]
   if entry then return entry end
-  local inputs, redraws = draw(contract, spec, options)
+  local inputs, redraws = M.draw(contract, spec, options)
   if not inputs then return { unmet = redraws } end
   for _, item in ipairs(inputs) do item.buffer:seal() end
   entry = { inputs = inputs, redraws = redraws }
@@ -436,6 +441,21 @@ function M.again(candidate, spec, options)
   return y, digest
 end
 
+local function blank(spec)
+  return { index = spec.index, label = spec.label, draw = spec.draw, random = spec.random, sizes = spec.sizes, judged = 0, vacuous = 0,
+           zeros = 0, exact = 0, refined = 0, class_no = 0 }
+end
+
+--- The record of a sample about which nothing can be known.
+---@param spec table
+---@param reason string
+---@return table record
+function M.unknown(spec, reason)
+  local record = blank(spec)
+  record.answer, record.text = "unknown", reason
+  return record
+end
+
 --- Runs and judges one sample.
 ---@param candidate table
 ---@param spec table from protocol
@@ -444,13 +464,9 @@ end
 ---@return table record
 function M.sample(candidate, spec, options)
   local contract = candidate.contract
-  local record = { index = spec.index, label = spec.label, draw = spec.draw, random = spec.random, sizes = spec.sizes,
-                   judged = 0, vacuous = 0, zeros = 0, exact = 0, refined = 0, class_no = 0 }
   local ready = prepared(contract, spec, options)
-  if ready.unmet then
-    record.answer, record.text = "unknown", ready.unmet
-    return record
-  end
+  if ready.unmet then return M.unknown(spec, ready.unmet) end
+  local record = blank(spec)
   record.redraws = ready.redraws
   local outputs = make(contract.scope.outputs, spec.sizes)
   local execute = spec.relation and relate or run

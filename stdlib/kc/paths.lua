@@ -27,6 +27,19 @@ function M.program_directory() return core.exe():match("^(.*)/[^/]*$") end
 --- Path of the runner program: KC_RUNNER or beside kc.
 function M.runner() return os.getenv("KC_RUNNER") or (M.program_directory() .. "/kc-runner") end
 
+--- What names of a process's directories for external implementations begin with.
+---@param pid integer
+function M.scratch(pid) return ("%s/kc.%d."):format(os.getenv("TMPDIR") or "/tmp", pid) end
+
+--- Removes the directories that a process has left.
+---@param pid integer
+function M.sweep(pid)
+  local directory, prefix = M.scratch(pid):match("^(.*)/([^/]*)$")
+  for _, name in ipairs(core.listdir(directory) or {}) do
+    if name:sub(1, #prefix) == prefix then core.removetree(("%s/%s"):format(directory, name)) end
+  end
+end
+
 --- Directories searched for contracts named by id.
 function M.contract_roots()
   local bin = M.program_directory()

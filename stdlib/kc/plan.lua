@@ -1,8 +1,10 @@
 ---@module kc.plan
 -- Plan mode of a judge: from files named on the command line to cells. No candidate runs here.
 local core = require "kc.core"
+local external = require "kc.external"
 local implementations = require "kc.implementation"
 local loader = require "kc.loader"
+local manifest = require "kc.manifest"
 local words = require "kc.words"
 local M = {}
 
@@ -136,11 +138,14 @@ local function describe(loaded, path, digest_of, entries, request, directory)
   if not M.matches(c.id, request.filter) then return nil end
   local states, cells = {}, {}
   for i, entry in ipairs(entries) do
-    states[i] = { role = entry.role, name = entry.implementation.name }
-    for _, device in ipairs(request.devices) do
-      if chosen(entry, request) then
+    local item = entry.implementation
+    local outside = external.is(item)
+    states[i] = { role = entry.role, name = item.name, run = outside and item.run ~= item.name and item.run or nil }
+    for d, device in ipairs(request.devices) do
+      if chosen(entry, request) and not (outside and d > 1) then -- no device of kc's runs a command: the first has the calibration
         cells[#cells + 1] = { path = path, contract = c.id, digest = digest_of(entry), implementation = entry.implementation.name,
-                              role = entry.role, device = device, matrix = entry.matrix, row = entry.row, column = entry.column,
+                              role = entry.role, device = outside and external.DEVICE or device, on = device,
+                              given = entry.given, matrix = entry.matrix, row = entry.row, column = entry.column,
                               timeout = entry.timeout,
                               absent = implementations.absent(entry.implementation, directory) }
       end
@@ -152,11 +157,26 @@ local function describe(loaded, path, digest_of, entries, request, directory)
            cells = cells }
 end
 
+-- What the command line gives to be judged.
+local function given_entries(loaded, request)
+  local entries = {}
+  for i, given in ipairs(request.given) do
+    local implementation = implementations.given(given.name, given)
+    if implementation.kind == "dumped" then manifest.check(implementation, loaded, request) end
+    entries[i] = { role = "candidate", implementation = implementation, given = { kind = given.kind, with = given.with } }
+  end
+  return entries
+end
+
 --- A contract file planned: what it is, and the cells that the request selects.
 ---@param loaded table
----@param request table {devices=, filter=glob|nil, impl=glob|nil}
+---@param request table {devices=, filter=glob|nil, impl=glob|nil, given={{name=, kind=, with=}, ...} (judged instead of the good ones)|nil}
 ---@return table plans one {contract=, cells=}, or none when the filter excludes it
 function M.contract(loaded, request)
+  if request.given then
+    return { describe(loaded, loaded.reference, function(entry) return external.digest(loaded, entry.implementation, ".") end,
+      given_entries(loaded, request), request, ".") }
+  end
   return { describe(loaded, loaded.reference, function() return loaded.digest end, loaded.contract:implementations(),
     request, loaded.directory) }
 end
@@ -167,6 +187,7 @@ end
 ---@param request table
 ---@return table plans
 function M.suite(suite, load, request)
+  if request.given then stop(suite.path .. " is a suite and says itself what is judged; name contracts") end
   local plans = {}
   for _, item in ipairs(suite.suite.judge) do
     local entries = {}

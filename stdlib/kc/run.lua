@@ -37,7 +37,8 @@ function Run:plan()
   local plans, queue = {}, {}
   for i, path in ipairs(reply.files) do
     queue[i] = { request = { cmd = "plan", path = path, devices = o.devices, filter = o.filter, impl = o.impl,
-                             roots = paths.contract_roots() }, done = function(answer)
+                             seed = o.seed, thorough = o.thorough, given = o.given, roots = paths.contract_roots() },
+                 done = function(answer)
       if answer.error then self:refused(answer) else plans[i] = answer.plans end
     end }
   end
@@ -102,7 +103,7 @@ end
 function Run:cell_task(cell, slot)
   local o = self.options
   return { request = { cmd = "cell", path = cell.path, digest = cell.digest, implementation = cell.implementation,
-                       device = cell.device, seed = o.seed, timeout = o.patience or cell.timeout or o.timeout,
+                       device = cell.on, given = cell.given, seed = o.seed, timeout = o.patience or cell.timeout or o.timeout,
                        thorough = o.thorough },
            affinity = cell.affinity, done = function(reply) self:settle(slot, reply.result or self:failed(cell, reply)) end }
 end
@@ -172,7 +173,7 @@ function Run:prepare(plans)
       local group = { path = plan.contract.path, device = device, affinity = affinity, items = {}, slot = self:add_slot(),
                       index = #self.slots }
       for _, cell in ipairs(self.options.command == "calibrate" and {} or plan.cells) do
-        if cell.device == device then
+        if cell.on == device then
           local slot = self:add_slot()
           self.total = self.total + 1
           cell.seed, cell.affinity, cell.thorough = self.options.seed, affinity, self.options.thorough
@@ -346,7 +347,9 @@ function M.list(options, write)
   for _, plan in ipairs(plans or {}) do
     local c = plan.contract
     write(("%s %s  %s\n  %s\n"):format(c.id, c.version, c.path, c.tolerance))
-    for _, item in ipairs(c.implementations) do write(("    %-9s %s\n"):format(item.role, item.name)) end
+    for _, item in ipairs(c.implementations) do
+      write(("    %-9s %s%s\n"):format(item.role, item.name, item.run and ": " .. item.run or ""))
+    end
   end
   if self.state.interrupted or self.state.usage or self.state.host then return verdict.exit_code({}, self.state) end
   if #plans == 0 then
@@ -369,7 +372,7 @@ function M.replay(options, reports)
   local self = new(options)
   self.supervisor = supervisor.new { jobs = 1, timeout = options.timeout, verbose = options.verbose }
   local reply = self.supervisor:ask { cmd = "cell", path = fields.path, implementation = fields.implementation, device = fields.device,
-                                      seed = fields.seed, sample = fields.sample, timeout = options.timeout,
+                                      seed = fields.seed, sample = fields.sample, given = fields.given, timeout = options.timeout,
                                       digest = not options.force and fields.digest or nil }
   self.supervisor:close()
   if reply.error then

@@ -96,6 +96,9 @@ function handlers.call(self, request)
   return { record = record, token = request.token }
 end
 
+-- A command, or what one left.
+function handlers.external(self, request) return require("kc.command").answer(request, self.buffers) end
+
 function Runner:answer(request, fds)
   local handler = handlers[request.op]
   if not handler then return { error = "unknown request " .. tostring(request.op), code = "internal" } end

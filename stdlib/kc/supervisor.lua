@@ -2,6 +2,7 @@
 -- Role supervisor: starts, feeds, reaps and kills judges; writes the trace; shows progress. It runs no contract and no
 -- candidate.
 local core = require "kc.core"
+local paths = require "kc.paths"
 local wire = require "kc.wire"
 local M = {}
 
@@ -41,6 +42,7 @@ function Supervisor:discard(judge)
   core.killtree(judge.process:pid())
   judge.channel:close()
   judge.process:wait(2)
+  paths.sweep(judge.process:pid())
   for i, other in ipairs(self.judges) do
     if other == judge then table.remove(self.judges, i) break end
   end

@@ -198,6 +198,8 @@ function Report:result(r)
   if r.vacuous and r.vacuous > 0 then facts = ("%s, %d vacuous"):format(facts, r.vacuous) end
   if v.proves then facts = ("%s; %s"):format(facts, verdict.proven(v.proves)) end
   self.write(("  %s %-24s %s\n"):format(name, clean(r.implementation), v.name == "held" and facts or clean(v.reason or "")))
+  local run = r.external and r.external.run
+  if run and run ~= r.implementation then self.write(("             command: %s\n"):format(clean(run))) end
   local worst = worst_line(r)
   if worst then self.write(("             worst: %s\n"):format(worst)) end
   if v.signature then self.write(("             signature: %s\n"):format(clean(v.signature))) end
