@@ -176,10 +176,7 @@ function M.run(loaded, implementation, options)
     if not samples[1] then error(("the protocol has no sample %d"):format(options.sample), 0) end
   end
   local ok, result = pcall(M.judge, candidate, samples, complete or options.sample ~= nil, options)
-  if candidate.client then
-    result = ok and result or tostring(result)
-    if ok then result.fingerprint, result.says = candidate.client.fingerprint, candidate.says end
-  end
+  if ok and candidate.client then result.fingerprint, result.says = candidate.client.fingerprint, candidate.says end
   candidate:close()
   if not ok then error(result, 0) end
   return result

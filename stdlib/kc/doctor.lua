@@ -87,6 +87,13 @@ function probes.exact()
     return table.concat(list, ", ")]]
 end
 
+function probes.zip()
+  return in_child [[
+    local mapped = ...
+    require "kc.zip"
+    return mapped("libzip"):match("[^/]*$")]]
+end
+
 function probes.cjson()
   return in_child [[
     local cjson = require "cjson"
@@ -136,6 +143,7 @@ local rows = {
     get = "apt-get install libmpfr6 libflint17 libflint-arb2; built with kc: ninja -C build" },
   { "Lua and cjson", needed = true, probe = "cjson", purpose = "everything written in Lua; reading JSON",
     get = "apt-get install liblua5.4-0 lua-cjson" },
+  { "kc.zip", probe = "zip", purpose = "exchanges .npz archives with commands", get = "apt-get install libzip4; built with kc: ninja -C build" },
   { "cache", probe = "cache", purpose = "compiled kernels and calibrations are kept", get = "make it writable, or set KC_CACHE" },
   { "OpenBLAS", probe = "library", symbol = "cblas_dgemm", libraries = { "libopenblas.so.0" },
     purpose = "certifies matrix products fast", get = "apt-get install libopenblas0-pthread" },

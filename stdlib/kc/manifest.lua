@@ -98,7 +98,7 @@ end
 function M.summary(summary, o)
   local lines = { ("%s, seed %d: inputs of %d samples, %.1f MiB, in %s"):format(summary.contract, o.seed, summary.samples,
     summary.bytes / 2^20, o.out) }
-  if summary.unanswered > 0 then lines[2] = ("%d samples are left out: one run cannot answer them"):format(summary.unanswered) end
+  if summary.unanswered > 0 then lines[2] = "left out, as one run cannot answer them: " .. summary.unanswered end
   if summary.unseen then lines[#lines + 1] = "note: outputs of it cannot be held: " .. summary.unseen end
   lines[#lines + 1] = ("outputs go to OUTDIR/%s and so on (%s/%s lists them), with a copy of that manifest as OUTDIR/%s; then"):format(
     summary.first or "", o.out, M.FILE, M.FILE)

@@ -60,17 +60,24 @@ function validate(value, s, where)
 end
 
 local trace = t.directory .. "/trace"
+t:run { "run", "contracts/C-EXC-01.relu.f32", "--candidate", "exit 3", "--trace", trace .. ".command" }
 t:run { "run", "tests/cli/hostile/suite.lua", "contracts/C-PRC-02.exp.f32", "tests/cli/interleavings/suite.lua",
         "--timeout", "3", "--trace", trace }
-local seen = {}
-for line in io.lines(trace) do
-  local row = assert(json.decode(line))
-  local problem = validate(row, schema, row.type)
-  assert(not problem, problem)
-  seen[row.type] = (seen[row.type] or 0) + 1
-  t.passed = t.passed + 1
+local function counted(path)
+  local seen = {}
+  for line in io.lines(path) do
+    local row = assert(json.decode(line))
+    local problem = validate(row, schema, row.type)
+    assert(not problem, problem)
+    seen[row.type] = (seen[row.type] or 0) + 1
+    t.passed = t.passed + 1
+  end
+  return seen
 end
+local seen = counted(trace)
 assert(seen.environment == 1 and seen.calibration == 3 and seen.measurement == 38 and seen["end"] == 1)
+seen = counted(trace .. ".command")
+assert(seen.environment == 1 and seen.calibration == 1 and seen.measurement == 1 and seen["end"] == 1)
 
 for _, bad in ipairs { {}, { type = "measurement" }, { type = "end", counts = {}, exit = 0, seconds = "0x1p+0", sha256 = "short" },
                        { type = "end", counts = {}, exit = 0, seconds = 1, sha256 = ("a"):rep(64) } } do
