@@ -99,7 +99,8 @@ t:expect({ "list", suite }, { code = 0, out = { "candidate npz: /usr/bin/python3
 local script = t:file("my relu.py", t.read "tests/cli/candidates/numpy_relu.py")
 local copy = t:file("relu.py", t.read(script))
 local command = ("/usr/bin/python3 %s npz {in} {out}"):format(copy)
-got = t:expect({ "run", relu, "--candidate", command, "--exchange", "npz" }, { code = 0, out = { "held       " .. command, "1 held" } }, env)
+got = t:expect({ "run", relu, "--candidate", command, "--exchange", "npz" },
+  { code = 0, out = { "held       " .. command, "1 held" } }, env)
 local own = t:expect({ "run", relu, "--impl", "less_else_x" }, { code = 0 })
 local token = got.stdout:match("kc replay (%S+)")
 local function bits(text) return text:match("kc replay [^:]+:[^:]+:cpu:%d+:%d+:%x+:(%x+)") end
