@@ -21,8 +21,8 @@ function M.new(options)
 end
 
 -- A failure: what went wrong as data. kind: "absent" (no device), "build", "error" (the driver or a Lua candidate said so),
--- "crash" (signal), "exit" (left without completing), "limit" (killed at the time limit), "host" (kc's own); of a command also "command" (it
--- cannot be run), "unwritten" (an output is not there) and "output" (it is not what was asked for).
+-- "crash" (signal), "exit" (left without completing), "limit" (killed at the time limit), "host" (kc's own); of a command also "command"
+-- (it cannot be run), "unwritten" (an output is not there) and "output" (it is not what was asked for).
 local function failure(kind, text, more)
   local f = more or {}
   f.kind, f.text = kind, text
