@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "cache.h"
-#include "dialect.h"
 #include "opencl.h"
 #include "source.h"
 
@@ -147,11 +146,8 @@ static kc_status take_kernel(kc__cl *kernel, const kc_drv_device *d, kc__cl prog
 }
 
 kc_status kc__cl_build(kc__cl *program, kc__cl *kernel, const kc_drv_device *d, const kc_build *b, char **log, kc_text *err) {
-  kc__dialect_facts facts;
-  kc__string source = {0}, complaints = {0};
-  kc_status status = b->dialect == KC_DIALECT_KC ? kc__dialect_check(&facts, b, &complaints, err) : KC_OK;
-  *log = complaints.n ? complaints.s : NULL;
-  if (!*log) kc__string_clear(&complaints);
+  kc__string source = {0};
+  kc_status status = kc__source_check(b, log, err);
   if (status == KC_OK) status = write_source(&source, b, err);
   if (status == KC_OK) status = make(program, d, b, &source, log, err);
   if (status == KC_OK) status = take_kernel(kernel, d, *program, b, err);

@@ -71,7 +71,7 @@ end
 
 -- Codes of a runner's replies that are kinds of failures; any other is an "error".
 local kinds = { build = "build", ["no-device"] = "absent", crash = "crash", unwritten = "unwritten", output = "output",
-                command = "command", host = "host" }
+                command = "command", host = "host", fault = "crash" }
 
 --- One request and its reply.
 ---@param request table
