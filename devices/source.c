@@ -108,8 +108,12 @@ kc_status kc__source_defines(kc__string *out, const char *list, kc_text *err) {
 /* "file(4): error" as CUDA's compilers write it becomes "file:4: error". */
 static void add_place(kc_text *err, const char *line, size_t n) {
   const char *end = memchr(line, '(', n);
-  size_t digits = end ? strspn(end + 1, "0123456789") : 0;
-  if (digits > 0 && strncmp(end + 1 + digits, "): ", 3) == 0)
+  size_t digits = 0;
+  for (; end; end = memchr(end + 1, '(', n - (size_t)(end + 1 - line))) { /* a file's name may have parentheses */
+    digits = strspn(end + 1, "0123456789");
+    if (digits > 0 && strncmp(end + 1 + digits, "): ", 3) == 0) break;
+  }
+  if (end)
     (void)kc_fail(err, KC_EBUILD, "%.*s:%.*s:%.*s", (int)(end - line), line, (int)digits, end + 1,
                   (int)(n - (size_t)(end - line) - digits - 3), end + digits + 3);
   else

@@ -125,13 +125,22 @@ function Client:free(ids) return self.started and #ids > 0 and self:request({ op
 
 --- Builds a kernel in the runner.
 ---@param build table what dev:kernel takes
----@return string|nil id, table|nil failure
+---@return string|nil id, table|string|nil failure or log, table|nil static evidence of its code
 function Client:kernel(build, timeout)
   self.next_id = self.next_id + 1
   local id = tostring(self.next_id)
   local reply, why = self:request({ op = "kernel", id = id, build = build }, nil, timeout)
   if not reply then return nil, why end
-  return id, reply.log
+  return id, reply.log, reply.static
+end
+
+--- A kernel's code: languages that people read.
+---@param kernel string id
+---@return table|nil code, table|nil failure
+function Client:code(kernel)
+  local reply, why = self:request({ op = "code", kernel = kernel }, nil, 60)
+  if not reply then return nil, why end
+  return reply.code
 end
 
 -- Without this token after the call the output counts as unwritten: exit(0) is not success.

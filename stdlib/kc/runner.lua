@@ -37,7 +37,16 @@ function handlers.kernel(self, request)
   local kernel, message, code, log = self.device:kernel(request.build)
   if not kernel then return { error = message, code = code, log = log } end
   self.kernels[request.id] = kernel
-  return { log = message }
+  local code = kernel:code()
+  return { log = message, static = code and require("kc.evidence").of(code) }
+end
+
+-- The binary stays here: it is no text, and only the device reads it.
+function handlers.code(self, request)
+  local code, message, why = self.kernels[request.kernel]:code()
+  if not code then return { error = message, code = why } end
+  code.binary = nil
+  return { code = code }
 end
 
 -- Arguments come as {buffer=id} or {value=number as text}.

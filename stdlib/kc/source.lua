@@ -35,4 +35,26 @@ function M.read(path)
   return text
 end
 
+local words = { float = "f32", double = "f64", int = "i32" }
+
+-- "KC_GLOBAL const kc_f32 *x": nil for what is no parameter in the dialect's words.
+local function parameter(text)
+  local word, star, name = text:match("([%w_]+)%s*(%*?)%s*([%w_]+)%s*$")
+  local format = word and (word:match("^kc_(%w+)$") or words[word])
+  return format and { name = name, format = format, buffer = star == "*" }
+end
+
+--- The kernels of a portable text with the parameters that it declares itself.
+---@param text string
+---@return table kernels {{entry=, params={{name=, format=, buffer=}, ...}}, ...}
+function M.kernels(text)
+  local list = {}
+  for entry, declared in text:gmatch("KC_KERNEL%s+void%s+([%w_]+)%s*(%b())") do
+    local params = {}
+    for part in declared:sub(2, -2):gmatch("[^,]+") do params[#params + 1] = parameter(part) end
+    list[#list + 1] = { entry = entry, params = params }
+  end
+  return list
+end
+
 return M
