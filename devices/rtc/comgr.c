@@ -30,7 +30,8 @@ typedef struct comgr {
   { "amd_comgr_" name, offsetof(comgr, field), false }
 
 static kc_status load(comgr *c, kc_text *err) {
-  static const char *const names[] = {"libamd_comgr.so.3", "libamd_comgr.so.2", "libamd_comgr.so", NULL};
+  static const char *const patterns[] = {"libamd_comgr.so.3", "libamd_comgr.so.2", "$ROCM_PATH/lib*/libamd_comgr.so*",
+                                         "/opt/rocm*/lib*/libamd_comgr.so*", NULL};
   static const kc__symbol symbols[] = {
       ROW(isa_count, "get_isa_count"),
       ROW(isa_name, "get_isa_name"),
@@ -47,7 +48,7 @@ static kc_status load(comgr *c, kc_text *err) {
       ROW(act, "do_action"),
   };
   void *library;
-  kc_status status = kc__dynlib_first(&library, names, err);
+  kc_status status = kc__rtc_find(&library, "KC_COMGR", patterns, err);
   return status == KC_OK ? kc__dynlib_fill(library, c, symbols, sizeof symbols / sizeof *symbols, err) : status;
 }
 
