@@ -132,6 +132,26 @@ function Remote:place(kernel)
   return id
 end
 
+-- Methods of a kernel in a runner: its code travels when it is asked for.
+local Kernel = { __name = "kc.kernel", __metatable = false }
+Kernel.__index = Kernel
+
+--- The kernel's code, as core.compile gives it, on a device that shows it.
+function Kernel:code()
+  local code, failure = self.device.client:code(self.device:place(self))
+  if not code then return nil, failure.text, failure.code end
+  return code
+end
+
+--- The kernel's PTX, on a device that has such.
+function Kernel:ptx()
+  local code, message, why = self:code()
+  if code and code.language ~= "ptx" then
+    return nil, ("the kernel's text is %s, not PTX; kernel:code() gives it"):format(code.language), "unsupported"
+  end
+  return code and code.text, message, why
+end
+
 function Remote:kernel(options)
   local kernel = setmetatable({ build = build_of(options, self.directory), device = self }, Kernel)
   self:place(kernel)
@@ -156,26 +176,6 @@ function Remote:launch(kernel, args, options)
   self.client:free(shared)
   record.seconds = json.tofloat(record.seconds)
   return record
-end
-
--- Methods of a kernel in a runner: its code travels when it is asked for.
-local Kernel = { __name = "kc.kernel", __metatable = false }
-Kernel.__index = Kernel
-
---- The kernel's code, as core.compile gives it, on a device that shows it.
-function Kernel:code()
-  local code, failure = self.device.client:code(self.device:place(self))
-  if not code then return nil, failure.text, failure.code end
-  return code
-end
-
---- The kernel's PTX, on a device that has such.
-function Kernel:ptx()
-  local code, message, why = self:code()
-  if code and code.language ~= "ptx" then
-    return nil, ("the kernel's text is %s, not PTX; kernel:code() gives it"):format(code.language), "unsupported"
-  end
-  return code and code.text, message, why
 end
 
 function Remote.ranks()

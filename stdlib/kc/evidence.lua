@@ -41,17 +41,27 @@ end
 
 local readers = {}
 
--- Statements end in ; and a predicate may stand before them; directives, labels and comments are none.
+-- Statements end in ; and may take several lines, a predicate may stand before them; directives, labels and comments are none. Braces
+-- make a block where a statement could begin, else they hold operands.
 function readers.ptx(text, entry, visit)
-  local inside, deep = false, 0
+  local inside, deep, fresh, operands = false, 0, true, false
   for line in text:gmatch("[^\n]+") do
     line = line:gsub("//.*", "")
     local name = line:match("%.entry%s+([%w_$]+)") or line:match("%.func%s.-([%w_$]+)%s*%(")
     if name and deep == 0 then inside = name == entry end
     for statement, stop in (line .. "\n"):gmatch("([^;{}\n]*)([;{}\n])") do
       local word = statement:gsub("^%s*@!?%%%w+", ""):match("^%s*(%a[%w_.:]*)")
-      if inside and deep > 0 and stop == ";" and word then visit(word) end
-      deep = deep + (stop == "{" and 1 or stop == "}" and -1 or 0)
+      if fresh and deep > 0 and word and not word:find(":$") then
+        if inside then visit(word) end
+        fresh = false
+      end
+      if stop == ";" then
+        fresh = true
+      elseif stop ~= "\n" and (operands or not fresh) then
+        operands = stop == "{"
+      elseif stop ~= "\n" then
+        deep = deep + (stop == "{" and 1 or -1)
+      end
     end
   end
 end
@@ -71,7 +81,7 @@ end
 
 --- Counts the instructions of a kernel's code that matter to its numbers.
 ---@param code table {language="ptx"|"amdgcn", arch=, entry=, text=}, what core.compile and kernel:code() give
----@return table|nil evidence {language=, arch=, instructions=integer, counts={{name=, count=}, ...} of those found}, nil for another language
+---@return table|nil evidence {language=, arch=, instructions=integer, counts={{name=, count=}, ...} of those found}
 function M.of(code)
   local read = readers[code.language]
   if not read then return nil end

@@ -1,11 +1,16 @@
-/* fake_gpu.c - a GPU runtime that runs a few kernels it knows by name on the host, checks how it is called, and fails on demand. Built
+/* fake_gpu.c - a GPU runtime that runs a few kernels it knows by name on the host, and modules that fake_rtc.c made, checks how it is called, and fails on demand. Built
  * twice: FAKE_HIP gives it HIP's names. It is written from the vendors' documentation, not from the driver that it tests. */
 #include "fake_gpu.h"
 
+#define _GNU_SOURCE 1
+#include <dlfcn.h>
+#include <elf.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define PUBLIC __attribute__((visibility("default")))
 #ifdef FAKE_HIP
@@ -17,7 +22,7 @@
 enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_CONTEXT = 201, INVALID_IMAGE = 200, NOT_FOUND = 500, MEMORY = 1 << 26 };
 enum { LIMIT_BLOCKS = 256 };
 
-static fake_gpu state = {.devices = 2, .major = 9, .minor = 0, .largest_group = 256};
+static fake_gpu state = {.devices = 2, .major = 9, .minor = 0, .largest_group = 1024};
 static struct context { int device; } contexts[8];
 static struct context *current;
 static struct {
@@ -25,7 +30,7 @@ static struct {
   size_t bytes;
   struct context *owner;
 } blocks[LIMIT_BLOCKS];
-static const char *running; /* what the stream has not finished */
+static int pending, fault; /* a launch that was not waited for, and what it comes to */
 
 PUBLIC fake_gpu *fake_gpu_state(void) {
   return &state;
@@ -199,33 +204,75 @@ static void overrun(void **a, unsigned items) {
 static void trap(void **a, unsigned items) {
   (void)a;
   (void)items;
+  fault = 700;
 }
 
-static const struct kernel {
+struct kernel {
   const char *name;
   void (*run)(void **arguments, unsigned items);
-} kernels[] = {{"axpy", axpy}, {"mix", mix}, {"overrun", overrun}, {"trap", trap}};
+  int (*launch)(void **arguments, const unsigned *grid, const unsigned *block); /* of an emulated one */
+};
+static struct kernel kernels[] = {{"axpy", axpy, NULL}, {"mix", mix, NULL}, {"overrun", overrun, NULL}, {"trap", trap, NULL}};
+
+struct module {
+  char *image; /* or */
+  void *library;
+  struct kernel emulated;
+};
+
+/* An image does not say how long it is: its section headers stand last. */
+static void *open_library(const void *image) {
+  const Elf64_Ehdr *head = image;
+  size_t size = head->e_shoff + (size_t)head->e_shnum * head->e_shentsize;
+  char path[64];
+  int fd = memfd_create("module", 0);
+  snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+  void *library = fd >= 0 && write(fd, image, size) == (ssize_t)size ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+  if (fd >= 0) close(fd);
+  return library;
+}
 
 PUBLIC int NAME(cuModuleLoadData, hipModuleLoadData)(void **module, const void *image) {
   BEGIN("load", 1);
   int is_elf = memcmp(image, "\177ELF", 4) == 0, is_text = strstr(image, ".entry") != NULL;
   if (!is_elf && !is_text) return INVALID_IMAGE;
   state.loaded_text = !is_elf;
+  struct module *m = calloc(1, sizeof *m);
+  if (memcmp(image, "\177ELF\2", 5) == 0)
+    m->library = open_library(image);
+  else
+    m->image = strdup(image);
+  if (!m->library && !m->image) {
+    free(m);
+    return INVALID_IMAGE;
+  }
   state.modules++;
-  *module = strdup(image);
+  *module = m;
   return 0;
 }
 PUBLIC int NAME(cuModuleUnload, hipModuleUnload)(void *module) {
   BEGIN("unload", 1);
-  free(module);
+  struct module *m = module;
+  if (m->library) dlclose(m->library);
+  free(m->image);
+  free(m);
   state.modules--;
   return 0;
 }
 PUBLIC int NAME(cuModuleGetFunction, hipModuleGetFunction)(void **function, void *module, const char *name) {
   BEGIN("function", 1);
+  struct module *m = module;
+  if (m->library) {
+    void *launch = dlsym(m->library, "emulated_launch");
+    if (!launch) return NOT_FOUND;
+    m->emulated.name = "an emulated kernel";
+    memcpy(&m->emulated.launch, &launch, sizeof launch);
+    *function = &m->emulated;
+    return 0;
+  }
   for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
-    if (strcmp(kernels[i].name, name) == 0 && strstr(module, name)) {
-      *function = (void *)(uintptr_t)&kernels[i];
+    if (strcmp(kernels[i].name, name) == 0 && strstr(m->image, name)) {
+      *function = &kernels[i];
       return 0;
     }
   return NOT_FOUND;
@@ -244,8 +291,11 @@ PUBLIC int NAME(cuLaunchKernel, hipModuleLaunchKernel)(void *function, unsigned 
   if (gx == 0 || gy == 0 || gz == 0 || (int)(bx * by * bz) > state.largest_group) return INVALID_VALUE;
   memcpy(state.grid, (unsigned[]){gx, gy, gz}, sizeof state.grid);
   memcpy(state.block, (unsigned[]){bx, by, bz}, sizeof state.block);
-  k->run(arguments, gx * gy * gz * bx * by * bz);
-  running = k->name;
+  if (k->launch)
+    fault = k->launch(arguments, state.grid, state.block);
+  else
+    k->run(arguments, gx * gy * gz * bx * by * bz);
+  pending = 1;
   return 0;
 }
 
@@ -261,8 +311,8 @@ PUBLIC int NAME(cuStreamCreate, hipStreamCreateWithFlags)(void **stream, unsigne
 /* What a kernel did shows where it is waited for. */
 PUBLIC int NAME(cuStreamSynchronize, hipStreamSynchronize)(void *stream) {
   BEGIN("wait", 1);
-  if (running && strcmp(running, "trap") == 0) state.dead = 700;
-  running = NULL;
+  if (fault) state.dead = fault;
+  pending = 0;
   return stream ? state.dead : INVALID_VALUE;
 }
 PUBLIC int NAME(cuStreamDestroy_v2, hipStreamDestroy)(void *stream) {
@@ -284,7 +334,7 @@ PUBLIC int NAME(cuEventRecord, hipEventRecord)(void *event, void *stream) {
 PUBLIC int NAME(cuEventElapsedTime, hipEventElapsedTime)(float *milliseconds, void *from, void *to) {
   BEGIN("elapsed", 1);
   *milliseconds = 1500.0f;
-  return *(char *)from && *(char *)to && !running ? 0 : INVALID_VALUE;
+  return *(char *)from && *(char *)to && !pending ? 0 : INVALID_VALUE;
 }
 PUBLIC int NAME(cuEventDestroy_v2, hipEventDestroy)(void *event) {
   free(event);
