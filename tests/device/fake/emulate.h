@@ -2,8 +2,8 @@
 // where it has none. It computes what the host computes and says nothing about a GPU's numbers.
 #include <math.h>
 #include <pthread.h>
-#include <string.h>
 #include <stdlib.h>
+#include <string.h>
 #include <utility>
 #include <xmmintrin.h>
 
@@ -16,15 +16,23 @@
 #endif
 
 namespace emulated {
-struct place { unsigned x, y, z; };
+struct place {
+  unsigned x, y, z;
+};
 static pthread_barrier_t barrier;
-}
+} // namespace emulated
 static thread_local emulated::place threadIdx, blockIdx;
 static emulated::place blockDim, gridDim;
 
-namespace emulated { static bool trapped; }
-static inline void __trap() { emulated::trapped = true; }
-static inline void __syncthreads() { pthread_barrier_wait(&emulated::barrier); }
+namespace emulated {
+static bool trapped;
+}
+static inline void __trap() {
+  emulated::trapped = true;
+}
+static inline void __syncthreads() {
+  pthread_barrier_wait(&emulated::barrier);
+}
 
 template <class To, class From> static inline To emulated_bits(From from) {
   To to;
@@ -32,26 +40,49 @@ template <class To, class From> static inline To emulated_bits(From from) {
   memcpy(&to, &from, sizeof to);
   return to;
 }
-static inline unsigned __float_as_uint(float x) { return emulated_bits<unsigned>(x); }
-static inline float __uint_as_float(unsigned x) { return emulated_bits<float>(x); }
-static inline long long __double_as_longlong(double x) { return emulated_bits<long long>(x); }
-static inline double __longlong_as_double(long long x) { return emulated_bits<double>(x); }
-static inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
-static inline double rsqrt(double x) { return 1.0 / sqrt(x); }
+static inline unsigned __float_as_uint(float x) {
+  return emulated_bits<unsigned>(x);
+}
+static inline float __uint_as_float(unsigned x) {
+  return emulated_bits<float>(x);
+}
+static inline long long __double_as_longlong(double x) {
+  return emulated_bits<long long>(x);
+}
+static inline double __longlong_as_double(long long x) {
+  return emulated_bits<double>(x);
+}
+static inline float rsqrtf(float x) {
+  return 1.0f / sqrtf(x);
+}
+static inline double rsqrt(double x) {
+  return 1.0 / sqrt(x);
+}
 
 // Every read-modify-write is a loop of compare and exchange on the bits.
 template <class T, class F> static inline T emulated_update(T *p, F next) {
   unsigned *at = (unsigned *)p, seen = __atomic_load_n(at, __ATOMIC_RELAXED);
-  while (!__atomic_compare_exchange_n(at, &seen, emulated_bits<unsigned>(next(emulated_bits<T>(seen))), false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+  while (!__atomic_compare_exchange_n(at, &seen, emulated_bits<unsigned>(next(emulated_bits<T>(seen))), false, __ATOMIC_RELAXED,
+                                      __ATOMIC_RELAXED)) {
   }
   return emulated_bits<T>(seen);
 }
 #define EMULATE_ATOMIC(name, T, expression)                                                                                    \
-  static inline T name(T *p, T v) { return emulated_update(p, [v](T old) -> T { (void)old; return expression; }); }
+  static inline T name(T *p, T v) {                                                                                            \
+    return emulated_update(p, [v](T old) -> T {                                                                                \
+      (void)old;                                                                                                               \
+      return expression;                                                                                                       \
+    });                                                                                                                        \
+  }
 #define EMULATE_ATOMICS(T)                                                                                                     \
-  EMULATE_ATOMIC(atomicAdd, T, old + v) EMULATE_ATOMIC(atomicSub, T, old - v) EMULATE_ATOMIC(atomicAnd, T, old & v)            \
-  EMULATE_ATOMIC(atomicOr, T, old | v) EMULATE_ATOMIC(atomicXor, T, old ^ v) EMULATE_ATOMIC(atomicExch, T, v)                  \
-  EMULATE_ATOMIC(atomicMax, T, old > v ? old : v) EMULATE_ATOMIC(atomicMin, T, old < v ? old : v)                              \
+  EMULATE_ATOMIC(atomicAdd, T, old + v)                                                                                        \
+  EMULATE_ATOMIC(atomicSub, T, old - v)                                                                                        \
+  EMULATE_ATOMIC(atomicAnd, T, old &v)                                                                                         \
+  EMULATE_ATOMIC(atomicOr, T, old | v)                                                                                         \
+  EMULATE_ATOMIC(atomicXor, T, old ^ v)                                                                                        \
+  EMULATE_ATOMIC(atomicExch, T, v)                                                                                             \
+  EMULATE_ATOMIC(atomicMax, T, old > v ? old : v)                                                                              \
+  EMULATE_ATOMIC(atomicMin, T, old < v ? old : v)                                                                              \
   static inline T atomicCAS(T *p, T expected, T desired) {                                                                     \
     return emulated_update(p, [=](T old) -> T { return old == expected ? desired : old; });                                    \
   }
@@ -94,7 +125,10 @@ static void run_group(item *run, void **arguments, place group, bool meets) {
       for (unsigned x = 0; x < blockDim.x; x++) jobs[n++] = {run, arguments, group, {x, y, z}};
   if (meets) pthread_barrier_init(&barrier, nullptr, (unsigned)count);
   for (size_t i = 0; i < count; i++)
-    if (meets) pthread_create(&threads[i], nullptr, thread, &jobs[i]); else run_item(jobs[i]);
+    if (meets)
+      pthread_create(&threads[i], nullptr, thread, &jobs[i]);
+    else
+      run_item(jobs[i]);
   for (size_t i = 0; meets && i < count; i++) pthread_join(threads[i], nullptr);
   if (meets) pthread_barrier_destroy(&barrier);
   free(threads);
@@ -119,9 +153,12 @@ template <class... P, size_t... I> static inline void call(void (*kernel)(P...),
 template <class... P> static inline void call(void (*kernel)(P...), void **a) {
   call(kernel, a, std::index_sequence_for<P...>());
 }
-}
+} // namespace emulated
 #define EMULATE_KERNEL(name, meets)                                                                                            \
-  static void emulated_item(void **a) { emulated::call(&name, a); }                                                            \
-  extern "C" __attribute__((visibility("default"))) int emulated_launch(void **a, const unsigned *grid, const unsigned *block) { \
+  static void emulated_item(void **a) {                                                                                        \
+    emulated::call(&name, a);                                                                                                  \
+  }                                                                                                                            \
+  extern "C" __attribute__((visibility("default"))) int emulated_launch(void **a, const unsigned *grid,                        \
+                                                                        const unsigned *block) {                               \
     return emulated::launch(emulated_item, a, grid, block, meets);                                                             \
   }
