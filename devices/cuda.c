@@ -37,9 +37,11 @@ static const kc__symbol symbols[] = {
 
 static const char *const libraries[] = {"libcuda.so.1", NULL};
 
-/* ECC uncorrectable; illegal address, time-out, assert, hardware stack, illegal instruction, misaligned address, address space, program
- * counter, launch failed; "unknown". */
-static const int lethal[] = {214, 700, 702, 710, 714, 715, 716, 717, 718, 719, 999, 0};
+/* Illegal address, time-out, assert, hardware stack, illegal instruction, misaligned address, address space, program counter, launch
+ * failed, tensor memory leak. */
+static const int faults[] = {700, 702, 710, 714, 715, 716, 717, 718, 719, 721, 0};
+/* ECC and NVLink uncorrectable, contained error, context destroyed, external device, unknown. */
+static const int losses[] = {214, 220, 226, 709, 911, 999, 0};
 
 static bool learn(char *arch, size_t size, kc__gpu_limits *limits, const kc__gpu_api *api, int device) {
   enum { MAX_BLOCK_DIM_X = 2, MAX_GRID_DIM_X = 5, CAPABILITY_MAJOR = 75, CAPABILITY_MINOR = 76 };
@@ -70,7 +72,8 @@ static const kc__gpu_vendor vendor = {
                 .contract = {"--fmad=false", "--fmad=true"},
                 .flush = {"--ftz=false", "--ftz=true"}},
     .headers = "cuda_fp16.h",
-    .lethal = lethal,
+    .faults = faults,
+    .losses = losses,
     .translates = true,
     .learn = learn,
 };

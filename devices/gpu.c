@@ -52,20 +52,21 @@ static void tell(kc_text *err, const kc__gpu_vendor *v, const kc__gpu_api *api, 
   (void)kc_fail(err, KC_OK, "%s: %s: %s (%d)", v->name, what, name_of(api, code), code);
 }
 
-static bool is_lethal(const kc__gpu_vendor *v, int code) {
-  for (const int *row = v->lethal; *row; row++)
-    if (*row == code) return true;
+static bool is_among(const int *codes, int code) {
+  for (; *codes; codes++)
+    if (*codes == code) return true;
   return false;
 }
 
-/* Some failures leave a device that answers nothing more in this process. They come from what a kernel did. */
+/* Some failures leave a device that answers nothing more in this process. */
 static kc_status failed(kc_drv_device *d, kc_text *err, const char *what, int code) {
   enum { OUT_OF_MEMORY = 2 };
   tell(err, d->vendor, &d->api, what, code);
   if (code == OUT_OF_MEMORY) return KC_ENOMEM;
-  if (!is_lethal(d->vendor, code)) return KC_ELAUNCH;
+  bool fault = is_among(d->vendor->faults, code);
+  if (!fault && !is_among(d->vendor->losses, code)) return KC_ELAUNCH;
   d->lost = *err;
-  return KC_EFAULT;
+  return fault ? KC_EFAULT : KC_ENODEV;
 }
 
 /* A context belongs to a thread; whoever calls has it afterwards. */

@@ -64,8 +64,9 @@ typedef struct kc__gpu_vendor {
   const char *compiler, *language; /* kc-rtc's word for the runtime compiler, and what its text is called */
   kc__gpu_options options;
   const char *headers; /* a file that lies beside the vendor's own headers */
-  const int *lethal;   /* codes after which the process can use the device no more; ended by 0 */
-  bool translates;     /* the driver compiles the text for devices newer than the compiler */
+  /* Codes after which the process can use the device no more, ended by 0: what a kernel did, and what happened to it. */
+  const int *faults, *losses;
+  bool translates; /* the driver compiles the text for devices newer than the compiler */
   /* The architecture's name and the limits of launches. */
   bool (*learn)(char *arch, size_t size, kc__gpu_limits *limits, const kc__gpu_api *api, int device);
 } kc__gpu_vendor;

@@ -40,8 +40,10 @@ static const char *const libraries[] = {
     "libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so", "/opt/rocm/lib/libamdhip64.so", NULL};
 static const char *const nodes[] = {"/dev/kfd", "/dev/dxg", NULL};
 
-/* ECC uncorrectable; illegal address, time-out, assert, launch failure; "unknown". */
-static const int lethal[] = {214, 700, 702, 710, 719, 999, 0};
+/* Illegal address, time-out, assert, launch failure. */
+static const int faults[] = {700, 702, 710, 719, 0};
+/* ECC uncorrectable, context destroyed, unknown. */
+static const int losses[] = {214, 709, 999, 0};
 
 /* The layout of hipDeviceProp_t has changed and will: gcnArchName is found by what it says. The name of the device stands first, and
  * no member before the one that is looked for is text. The limits are those that HIP's documentation states for all devices. */
@@ -72,7 +74,8 @@ static const kc__gpu_vendor vendor = {
                 .contract = {"-ffp-contract=off", "-ffp-contract=fast"},
                 .flush = {"-fno-gpu-flush-denormals-to-zero", "-fgpu-flush-denormals-to-zero"}},
     .headers = "hip/hip_fp16.h",
-    .lethal = lethal,
+    .faults = faults,
+    .losses = losses,
     .translates = false,
     .learn = learn,
 };

@@ -253,6 +253,21 @@ Test(gpu, a_fault_costs_the_device_and_says_so) {
   }
 }
 
+/* A device may fail by itself: it is gone as well, and the kernel did nothing. */
+Test(gpu, a_loss_is_not_the_kernels_fault) {
+  for (int i = 0; i < VENDORS; i++) {
+    rig r = open_on(&vendors[i], 0);
+    kc_text err;
+    kc_mem m;
+    vendors[i].state->failing = "alloc";
+    vendors[i].state->code = 214;
+    cr_expect_eq(r.v->alloc(&m, r.d, 8, &err), KC_ENODEV, "%s", err.s);
+    cr_expect_eq(r.v->alloc(&m, r.d, 8, &err), KC_ENODEV, "%s", err.s);
+    cr_expect(strstr(err.s, "lost") && strstr(err.s, "214"), "%s", err.s);
+    finish(&vendors[i], &r);
+  }
+}
+
 Test(gpu, a_refusal_costs_nothing) {
   for (int i = 0; i < VENDORS; i++) {
     rig r = open_on(&vendors[i], 0);
