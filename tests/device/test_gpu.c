@@ -38,6 +38,7 @@ static vendor vendors[] = {
 enum { VENDORS = sizeof vendors / sizeof *vendors };
 
 static void begin(void) {
+  unsetenv("FAKE_RTC_EMULATE");
   setenv("KC_RTC", KC_RTC_PROGRAM, 1);
   setenv("KC_COMGR", FAKE_HIPRTC, 1);
   for (int i = 0; i < VENDORS; i++) {

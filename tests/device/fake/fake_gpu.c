@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #define PUBLIC __attribute__((visibility("default")))
@@ -220,15 +219,18 @@ struct module {
   struct kernel emulated;
 };
 
-/* An image does not say how long it is: its section headers stand last. */
+/* An image does not say how long it is: its section headers stand last. Every module has a name of its own: one that is loaded already
+ * would be taken for the new one. */
 static void *open_library(const void *image) {
   const Elf64_Ehdr *head = image;
   size_t size = head->e_shoff + (size_t)head->e_shnum * head->e_shentsize;
-  char path[64];
-  int fd = memfd_create("module", 0);
-  snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+  char path[] = "/tmp/kc-module-XXXXXX";
+  int fd = mkstemp(path);
   void *library = fd >= 0 && write(fd, image, size) == (ssize_t)size ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
-  if (fd >= 0) close(fd);
+  if (fd >= 0) {
+    close(fd);
+    unlink(path);
+  }
   return library;
 }
 
