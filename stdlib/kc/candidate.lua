@@ -86,8 +86,8 @@ function M.new(loaded, implementation, options)
   return setmetatable({ contract = loaded.contract, loaded = loaded, implementation = implementation, verbose = options.verbose,
                         device = device, external = outside, host = options.device, directory = options.directory or loaded.directory,
                         path = options.path or loaded.path,
-                        client = implementation.kind ~= "vacuous" and client.new { device = device, verbose = options.verbose } or nil },
-                      Candidate)
+                        client = implementation.kind ~= "vacuous" and
+                          client.new { device = not outside and device or nil, verbose = options.verbose } or nil }, Candidate)
 end
 
 --- Another implementation against the same contract on the same device (beside a command: that of the calibration), in a runner of its

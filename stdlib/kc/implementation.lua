@@ -94,12 +94,34 @@ function M.library(options)
   return out
 end
 
---- Why an implementation cannot be here at all, or nil: an optional library that is not installed.
+-- Which devices run what is not portable.
+local homes = { c = { "a host function in C", "cpu" }, library = { "a library of the host", "cpu" }, cuda = { "CUDA C++", "cuda", "hip" },
+                opencl = { "OpenCL C", "opencl" } }
+
+--- Why a device does not run an implementation, or nil where it does.
+---@param implementation table
+---@param device string
+---@return string|nil reason
+function M.elsewhere(implementation, device)
+  local kind = implementation.kind
+  local dialect = kind == "kernel" and require("kc.source").dialect(implementation.file) or kind == "library" and kind
+  if kind == "lua" and implementation.file then dialect = "library" end
+  local home = homes[dialect]
+  if not home then return nil end
+  for i = 2, #home do
+    if device:match "^%w+" == home[i] then return nil end
+  end
+  return ("%s runs on the device %s only"):format(home[1], table.concat(home, " or ", 2))
+end
+
+--- Why an implementation cannot be here at all, or nil: not made for this device, or an optional library that is not installed.
 ---@param implementation table
 ---@param directory string
+---@param device string
 ---@return string|nil reason
-function M.absent(implementation, directory)
-  if not implementation.optional then return nil end
+function M.absent(implementation, directory, device)
+  local elsewhere = M.elsewhere(implementation, device)
+  if elsewhere or not implementation.optional then return elsewhere end
   local path = require("kc.loader").resolve(directory, implementation.file)
   if core.stat(path) then return nil end
   return ("library '%s' is not installed"):format(path:match("[^/]+$"))

@@ -67,7 +67,8 @@ function Run:show()
     self.shown = self.shown + 1
     local slot = self.slots[self.shown]
     for _, report in ipairs(self.reports) do
-      if slot.record then report[self.options.command == "calibrate" and "states" or "calibration"](report, slot.record, slot.cached) end
+      if slot.record and self.options.command == "calibrate" then report:states(slot.record) end
+      if slot.record and self.options.command ~= "calibrate" then report:calibration(slot.record, slot.cached, slot.device) end
       if slot.result then report:result(slot.result) end
     end
   end
@@ -147,8 +148,8 @@ end
 
 function Run:calibration_task(group)
   local o = self.options
-  return { request = { cmd = "calibrate", path = group.path, device = group.device, seed = o.seed, timeout = o.timeout,
-                       cached = o.command ~= "calibrate", bads = o.command == "calibrate" },
+  return { request = { cmd = "calibrate", path = group.path, device = group.device, devices = o.devices, seed = o.seed,
+                       timeout = o.timeout, cached = o.command ~= "calibrate", bads = o.command == "calibrate" },
            affinity = group.affinity, done = function(reply) self:calibrated(group, reply) end }
 end
 
@@ -158,41 +159,60 @@ function Run:add_slot()
   return slot
 end
 
--- One group for each contract and device: its calibration, then its cells; cells that a resumed trace holds are settled
--- from it.
+-- What a group of tasks begins with: a calibration, on the device named or on that which suits the run.
+function Run:group(plan, device)
+  local group = { path = plan.contract.path, device = device, affinity = plan.contract.affinity, items = {}, slot = self:add_slot(),
+                  index = #self.slots }
+  self.groups[#self.groups + 1] = group
+  return group
+end
+
+-- A cell waits for its contract's calibration, unless a resumed trace holds it or it cannot run here.
+function Run:add_cell(group, cell)
+  local slot = self:add_slot()
+  self.total = self.total + 1
+  cell.seed, cell.affinity, cell.thorough = self.options.seed, group.affinity, self.options.thorough
+  group.slot.device = group.slot.device or cell.device
+  local known = self.trace and self.trace.done[trace.key(cell)]
+  slot.resumed = known ~= nil
+  if known then
+    self:settle(slot, known)
+  elseif cell.absent then
+    self:settle(slot, bare(cell, cell.seed, verdict.new("skipped", cell.absent)))
+  else
+    group.items[#group.items + 1] = { cell = cell, slot = slot }
+  end
+end
+
+-- `calibrate`: a group for each contract and device. `run`: one for each contract, with its cells device by device.
+function Run:group_plan(plan)
+  if self.options.command == "calibrate" then
+    for _, device in ipairs(self.options.devices) do self:group(plan, device) end
+    return
+  end
+  local group = self:group(plan)
+  for _, device in ipairs(self.options.devices) do
+    for _, cell in ipairs(plan.cells) do
+      if cell.on == device then self:add_cell(group, cell) end
+    end
+  end
+end
+
 function Run:prepare(plans)
-  self.queue, self.stories = {}, {}
+  self.queue, self.stories, self.groups = {}, {}, {}
   for _, plan in ipairs(plans) do
     local last = self.stories[#self.stories]
     local path = plan.cells[1] and plan.cells[1].path
     if plan.story and path and not (last and last.path == path) then
       self.stories[#self.stories + 1] = { path = path, story = plan.story }
     end
-    for _, device in ipairs(self.options.devices) do
-      local affinity = ("%s %s"):format(device, plan.contract.affinity)
-      local group = { path = plan.contract.path, device = device, affinity = affinity, items = {}, slot = self:add_slot(),
-                      index = #self.slots }
-      for _, cell in ipairs(self.options.command == "calibrate" and {} or plan.cells) do
-        if cell.on == device then
-          local slot = self:add_slot()
-          self.total = self.total + 1
-          cell.seed, cell.affinity, cell.thorough = self.options.seed, affinity, self.options.thorough
-          local known = self.trace and self.trace.done[trace.key(cell)]
-          slot.resumed = known ~= nil
-          if known then
-            self:settle(slot, known)
-          elseif cell.absent then
-            self:settle(slot, bare(cell, cell.seed, verdict.new("skipped", cell.absent)))
-          else
-            group.items[#group.items + 1] = { cell = cell, slot = slot }
-          end
-        end
-      end
-      if #group.items > 0 or self.options.command == "calibrate" then
-        self.queue[#self.queue + 1] = self:calibration_task(group)
-      else
-        group.slot.ready = true
-      end
+    self:group_plan(plan)
+  end
+  for _, group in ipairs(self.groups) do
+    if #group.items > 0 or self.options.command == "calibrate" then
+      self.queue[#self.queue + 1] = self:calibration_task(group)
+    else
+      group.slot.ready = true
     end
   end
   self:show()

@@ -49,14 +49,25 @@ local function states(record)
     least == math.huge and "infinitely many" or ("%.3g"):format(least))
 end
 
+-- What the following lines are about.
+function Report:head(contract, device)
+  self.write(("\n%s  on %s\n"):format(contract, device))
+  self.contract, self.device = contract, device
+end
+
 --- A calibration record: one line when sound, the complaints when not.
-function Report:calibration(record, cached)
+---@param record table
+---@param cached boolean
+---@param device string|nil that of the results which follow
+function Report:calibration(record, cached, device)
+  local where = device and device ~= record.device and " on " .. record.device or ""
+  if record.ok and self.quiet then return end
+  self:head(record.contract, device or record.device)
   if record.ok then
-    if self.quiet then return end
-    self.write(("\n%s  on %s\n  calibrated%s: %s\n"):format(record.contract, record.device, cached and " (cached)" or "", states(record)))
+    self.write(("  calibrated%s%s: %s\n"):format(where, cached and " (cached)" or "", states(record)))
     return
   end
-  self.write(("\n%s  on %s\n  %s\n"):format(record.contract, record.device, self:paint("mistrusted", "not calibrated")))
+  self.write(("  %s\n"):format(self:paint("mistrusted", "not calibrated" .. where)))
   for _, reason in ipairs(record.reasons) do self.write("    " .. reason .. "\n") end
 end
 
@@ -193,6 +204,7 @@ function Report:result(r)
   self.results[#self.results + 1] = r
   self:enter(r)
   if self.quiet and v.name == "held" then return end
+  if r.contract ~= self.contract or r.device ~= self.device then self:head(r.contract, r.device) end
   local name = self:paint(v.name, ("%-10s"):format(v.name))
   local facts = r.judged and ("%d elements, worst %.3g of the tolerance"):format(r.judged, number(r.worst)) or ""
   if r.vacuous and r.vacuous > 0 then facts = ("%s, %d vacuous"):format(facts, r.vacuous) end
