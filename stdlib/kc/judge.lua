@@ -177,6 +177,14 @@ function commands.calibrate(self, request)
   return { record = record, fingerprint = fingerprint, class = loaded.contract.identifier.class, bads = request.bads and bads or nil }
 end
 
+-- How two devices differ on one implementation.
+function commands.pair(self, request)
+  local found = self:find(request.path, request.implementation, request)
+  return { pair = require("kc.pair").run(found.loaded, found.implementation, { devices = request.devices, seed = request.seed,
+    thorough = request.thorough, timeout = request.timeout, limit = self.limit, cache = self:cache_for(found.loaded),
+    directory = found.directory, path = found.path, verbose = self.verbose, progress = self.progress }) }
+end
+
 -- The inputs of one contract, written for another machine.
 function commands.export(self, request)
   local files = limit.call(self.limit, "looking for contracts", plan.files, { request.target }, request.roots)

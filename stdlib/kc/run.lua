@@ -70,6 +70,7 @@ function Run:show()
       if slot.record and self.options.command == "calibrate" then report:states(slot.record) end
       if slot.record and self.options.command ~= "calibrate" then report:calibration(slot.record, slot.cached, slot.device) end
       if slot.result then report:result(slot.result) end
+      if slot.pair then report:pair(slot.pair) end
     end
   end
 end
@@ -82,6 +83,7 @@ function Run:settle(slot, result)
     result.type = "measurement"
     self:write_trace(result)
   end
+  for _, pair in ipairs(slot.pairs or {}) do self:compare(pair) end
   self:show()
 end
 
@@ -96,6 +98,73 @@ function Run:failed(cell, reply)
   if reply.code ~= "contract" and reply.code ~= "digest" then self.state.host = true end
   if reply.code == "contract" then self.state.usage = true end
   return bare(cell, self.options.seed, verdict.new("unknown", reply.error))
+end
+
+-- ---- pairs of devices
+-- --------------------------------------------------------------------------------------------------------------------
+
+-- Digests of a result's outputs, by sample; nil where none were recorded.
+local function digests(result)
+  local list, n = {}, 0
+  for _, sample in ipairs(result.samples or {}) do
+    if sample.digest then list[sample.index], n = sample.digest, n + 1 end
+  end
+  return n > 0 and list or nil, n
+end
+
+local function equal(a, b)
+  for index, digest in pairs(a) do -- order does not matter
+    if b[index] and b[index] ~= digest then return false end
+  end
+  return true
+end
+
+function Run:paired(pair, record)
+  pair.slot.pair, pair.slot.ready = record, true
+  if not record then return end
+  record.type = "pair"
+  self:write_trace(record)
+end
+
+-- When both devices have been judged: equal digests say all, else a judge runs both again.
+function Run:compare(pair)
+  local one, two = pair.cells[1].slot.result, pair.cells[2].slot.result
+  if not one or not two or pair.slot.ready then return end
+  local a, n = digests(one)
+  local b = digests(two)
+  local devices = { one.device, two.device }
+  if not a or not b then
+    self:paired(pair)
+  elseif equal(a, b) then
+    self:paired(pair, { contract = one.contract, implementation = one.implementation, devices = devices, seed = one.seed, samples = n,
+                        different = 0 })
+  else
+    local cell, o = pair.cells[1].cell, self.options
+    self.queue[#self.queue + 1] = { request = { cmd = "pair", path = cell.path, implementation = cell.implementation, devices = devices,
+      seed = o.seed, timeout = o.patience or cell.timeout or o.timeout, thorough = o.thorough }, affinity = cell.affinity,
+      done = function(reply)
+        if reply.error then self:refused(reply) end
+        self:paired(pair, reply.pair)
+        self:show()
+      end }
+  end
+end
+
+-- The first device beside each other one, for every implementation.
+function Run:add_pairs(cells)
+  local first = {}
+  for _, item in ipairs(cells) do
+    local name = item.cell.implementation
+    if first[name] and item.cell.device ~= first[name].cell.device then
+      local pair = { cells = { first[name], item }, slot = self:add_slot() }
+      for _, one in ipairs(pair.cells) do
+        one.slot.pairs = one.slot.pairs or {}
+        table.insert(one.slot.pairs, pair)
+      end
+      self:compare(pair)
+    end
+    first[name] = first[name] or item
+  end
 end
 
 -- ---- tasks
@@ -182,6 +251,7 @@ function Run:add_cell(group, cell)
   else
     group.items[#group.items + 1] = { cell = cell, slot = slot }
   end
+  return { cell = cell, slot = slot }
 end
 
 -- `calibrate`: a group for each contract and device. `run`: one for each contract, with its cells device by device.
@@ -190,12 +260,13 @@ function Run:group_plan(plan)
     for _, device in ipairs(self.options.devices) do self:group(plan, device) end
     return
   end
-  local group = self:group(plan)
+  local group, cells = self:group(plan), {}
   for _, device in ipairs(self.options.devices) do
     for _, cell in ipairs(plan.cells) do
-      if cell.on == device then self:add_cell(group, cell) end
+      if cell.on == device then cells[#cells + 1] = self:add_cell(group, cell) end
     end
   end
+  self:add_pairs(cells)
 end
 
 function Run:prepare(plans)

@@ -30,6 +30,19 @@ assert(count.opencl == 4 and count.cpu == 4)
 t:expect({ "run", relu, "--device", "opencl", "--device", "cpu" },
   { code = 0, out = { "relu.f32  on opencl\n  calibrated on cpu (cached): ", "relu.f32  on cpu\n  held" } })
 
+-- Where they differ, the pair says by how much, where first, and which is nearer the exact value.
+local hinge = t.read(relu .. "/bitwise.k")
+local extra = "#ifdef KC_DEVICE_OPENCL\n#define EXTRA 1\n#else\n#define EXTRA 0\n#endif\nKC_KERNEL"
+local apart = hinge:gsub("KC_KERNEL", extra, 1)
+  :gsub("}%s*$", "  if (i < n && x[i] == 1.5f) y[i] = kc_f32_of_bits(kc_bits_of_f32(x[i]) + EXTRA);\n}\n")
+for _, file in ipairs(core.listdir(relu)) do t:file("apart/" .. file, t.read(relu .. "/" .. file)) end
+t:file("apart/bitwise.k", apart)
+t:file("apart/contract.lua", (t.read(relu .. "/contract.lua"):gsub("inputs = { among", "inputs = { kc.sample.values { 1.5, 2.5 }, among", 1)))
+t:expect({ "run", t.directory .. "/apart", "--impl", "bitwise", "--device", "cpu", "--device", "opencl" }, { code = 1, out = {
+  "on cpu\n", "on opencl\n", "on cpu beside opencl\n  pair       bitwise                  other bits in ",
+  "distance: 1 ulp ", "at most 1", "at x = 1.5 (0x1.8p+0): cpu 1.5 (0x3fc00000), opencl 1.50000012 (0x3fc00001), exact 1.5",
+  "nearer the exact value: cpu in ", ", opencl in 0\n" } })
+
 -- A wrong kernel is as wrong there, and its token replays it.
 got = t:expect({ "run", relu, "--device", "opencl", "--impl", "flushes" }, { code = 1, out = { "violated" } })
 t:expect({ "replay", (got.stdout:match("kc replay (%S+)")) }, { code = 1, out = { "the same bits as recorded" } })
