@@ -192,7 +192,7 @@ static int open_device(lua_State *L) {
 }
 
 /*--- Facts of the device, recorded in every trace.
---- @return table {name=, arch=, driver=, runtime=, compiler=, denormals_kept=boolean, contracts=boolean}
+--- @return table {name=, arch=, driver=, runtime=, compiler=, features=names separated by spaces, denormals_kept=boolean, contracts=boolean}
 function device.fingerprint(self) end */
 static int device_fingerprint(lua_State *L) {
   lkc_device *device = check_device(L, 1);
@@ -206,7 +206,8 @@ static int device_fingerprint(lua_State *L) {
                {"arch", f.arch, sizeof f.arch},
                {"driver", f.driver, sizeof f.driver},
                {"runtime", f.runtime, sizeof f.runtime},
-               {"compiler", f.compiler, sizeof f.compiler}};
+               {"compiler", f.compiler, sizeof f.compiler},
+               {"features", f.features, sizeof f.features}};
   lua_newtable(L);
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
     texts[i].text[texts[i].size - 1] = '\0'; /* a driver may have filled it to the brim */

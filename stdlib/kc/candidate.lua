@@ -98,6 +98,17 @@ function Candidate:another(implementation)
   return M.new(self.loaded, implementation, { device = self.host, verbose = self.verbose })
 end
 
+--- Why the device cannot run it: a feature that it needs and the device does not have.
+---@return string|nil reason
+function Candidate:lacking()
+  local needs = self.implementation.needs
+  if not needs or not self.client or not (self.client.started or self.client:start()) then return nil end
+  local features = " " .. (self.client.fingerprint.features or "") .. " "
+  for feature in needs:gmatch "%S+" do
+    if not features:find(" " .. feature .. " ", 1, true) then return "the device has no " .. feature end
+  end
+end
+
 --- Builds the kernel, once.
 ---@param timeout number seconds
 ---@return boolean|nil ok, table|nil failure {kind=, text=, log=}

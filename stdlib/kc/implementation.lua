@@ -43,7 +43,7 @@ local types = {
 local schema = {
   kernel = { name = { "string" }, file = { "string", true }, entry = { "string", true }, args = { "names", true },
              group = { "group", true }, grid = { "grid", true }, contraction = { "boolean" }, denormals = { "denormals" },
-             fast_math = { "boolean" }, defines = { "string" } },
+             fast_math = { "boolean" }, defines = { "string" }, needs = { "string" } },
   library = { name = { "string" }, file = { "files", true }, entry = { "string", true }, args = { "names", true },
               result = { "string" }, map = { "boolean" }, optional = { "boolean" } },
   lua = { name = { "string", true }, run = { "function", true }, kernels = { "names" }, file = { "files" }, optional = { "boolean" } },
@@ -74,7 +74,8 @@ end
 
 --- A kernel in a file beside the contract.
 ---@param options table {file=, entry=, args={tensor and dimension names}, group={}, grid={dimension names or counts}, name=,
----  contraction=false, denormals="preserve", fast_math=false, defines=""}
+---  contraction=false, denormals="preserve", fast_math=false, defines="", needs=features that the device must have (its fingerprint
+---  lists them), separated by spaces: where one is missing the kernel is skipped}
 ---@return table implementation
 function M.kernel(options)
   local out = build("kernel", "kc.kernel", options)
