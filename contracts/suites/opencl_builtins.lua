@@ -9,7 +9,9 @@ local FULL = "OpenCL C 1.2, 7.4, table of single precision functions, full profi
 local HALF = "OpenCL C 1.2, 6.12.2: half_ functions have 10 bits or more, <= 8192 ulp"
 local NATIVE = "kc's own yardstick: OpenCL C 1.2, 6.12.2, leaves range and error of native_ functions to the implementation"
 
-local function full(name, ulps) return { column = "full", name = "opencl", symbol = name, limit = ulps, source = FULL:format(ulps), zeros = "either" } end
+local function full(name, ulps)
+  return { column = "full", name = "opencl", symbol = name, limit = ulps, source = FULL:format(ulps), zeros = "either" }
+end
 
 -- kc builds with -cl-fp32-correctly-rounded-divide-sqrt where the device offers it.
 local ROUNDED = "OpenCL C 1.2, 7.4 and 5.6.4.2: rounded correctly where the device has CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT"
@@ -53,6 +55,17 @@ local functions = {
   { "div", full("quotient", 2.5), rounded "quotient" },
 }
 
+-- The same functions of f16, asked for every number that there is, where the device has them.
+local NARROW = "OpenCL extension cl_khr_fp16, table of half precision functions, full profile: <= %g ulp"
+local narrow = { exp = 2, exp2 = 2, expm1 = 2, log = 2, log2 = 2, log10 = 2, log1p = 2, sin = 2, cos = 2, tan = 2.5, asin = 2, acos = 2,
+                 atan = 2, sinh = 2, cosh = 2, tanh = 2, asinh = 2, acosh = 2, atanh = 2, erf = 4, erfc = 4, cbrt = 2, sqrt = 1.5,
+                 rsqrt = 1 }
+
+local function of_f16(name)
+  return { column = "f16", name = "opencl", symbol = name, limit = narrow[name], source = NARROW:format(narrow[name]), zeros = "either",
+           needs = "cl_khr_fp16", defines = " F16=1" }
+end
+
 -- ---- the inputs ---------------------------------------------------------------------------------------------------------------
 
 -- Every number of f16, as f32.
@@ -64,14 +77,6 @@ end
 
 local size = { everywhere = 510 * 128, interesting = 1 << 18, bits = 1 << 15, piece = 1 << 20, pieces = (1 << 32) // (1 << 20),
                further = { sample.at({ n = 65536 }, sample.named("every number of f16", sample.values(numbers_of_f16()))) } }
-
--- ---- the suite ----------------------------------------------------------------------------------------------------------------
-
-local function builtin(f, claim)
-  return kc.kernel { name = claim.needs and claim.symbol .. ".rounded" or claim.symbol, needs = claim.needs, file = f.binary and "opencl/binary.cl" or "opencl/unary.cl", entry = "apply",
-                     args = f.binary and { "x", "z", "y", "n" } or { "x", "y", "n" }, group = { 64 }, grid = { "n" },
-                     defines = "FUNCTION=" .. claim.symbol }
-end
 
 -- ---- operations that are rounded correctly --------------------------------------------------------------------------------------
 
@@ -136,8 +141,9 @@ local function exact(row, column, op)
     if op.inputs[name] then inputs[#inputs + 1] = ("%s: %s[n]"):format(name, op.inputs[name]) end
   end
   for i, defines in ipairs(op.bad) do bad[i] = kernel(defines) end
-  return { row = row, column = column, implementations = { kc.kernel { name = op.name or op.builtin[3], file = op.builtin[1], entry = op.builtin[2],
-             args = names, group = { 64 }, grid = { "n" }, defines = ("FUNCTION=%s ENTRY_%s=1"):format(op.builtin[3], op.builtin[2]),
+  return { row = row, column = column, implementations = { kc.kernel { name = op.name or op.builtin[3], file = op.builtin[1],
+             entry = op.builtin[2], args = names, group = { 64 }, grid = { "n" },
+             defines = ("FUNCTION=%s ENTRY_%s=1"):format(op.builtin[3], op.builtin[2]),
              needs = op.f64 and "cl_khr_fp64" } },
            contract = kc.contract {
     identifier    = { class = "C-PRC-02", name = ("%s.%s.opencl.exact"):format((row:gsub(" ", "_")), column), version = "1.0" },
@@ -160,7 +166,8 @@ local judge = {}
 local function add(row, column, op) judge[#judge + 1] = exact(row, column, op) end
 
 add("fma", "exact", { entry = "ternary", builtin = { "opencl/exact.cl", "ternary", "fma" }, inputs = { x = "f32", z = "f32", w = "f32" },
-  oracle = function(x) return kc.rounded(x.x * x.z + x.w, "f32") end, good = "FUNCTION=fused", bad = { "FUNCTION=separate", "FUNCTION=chopped" },
+  oracle = function(x) return kc.rounded(x.x * x.z + x.w, "f32") end, good = "FUNCTION=fused",
+  bad = { "FUNCTION=separate", "FUNCTION=chopped" },
   typical = sample.uniform(0.5, 2),
   samples = { many(1 << 14, sample.inputs { x = sample.integers(4097, 8191, 2), z = sample.integers(-8191, 8191, 2),
                                             w = sample.integers(-(1 << 24), 1 << 24) }),
@@ -199,20 +206,29 @@ for _, mode in ipairs(modes) do
   convert("i32 to f32", "i32_to_f32", "convert_float_%s", { inputs = { x = "i32" }, typical = sample.integers(-1000000, 1000000),
     oracle = function(x) return kc.rounded(-x.x, "f32", rounding) end,
     samples = { many(1 << 16, sample.integers(-(1 << 31) + 1, (1 << 31) - 1)), many(1 << 14, sample.integers(-(1 << 26), 1 << 26)) } })
-  convert("f32 to i32", "f32_to_i32", "convert_int_%s", { inputs = { x = "f32" }, output = "i32", typical = sample.uniform(-100, 100), atol = 1.0,
-    oracle = function(x) return whole(-x.x) end,
+  convert("f32 to i32", "f32_to_i32", "convert_int_%s", { inputs = { x = "f32" }, output = "i32", typical = sample.uniform(-100, 100),
+    atol = 1.0, oracle = function(x) return whole(-x.x) end,
     samples = { many(1 << 16, sample.stratified(-3, 30)), halves, many(1 << 12, sample.stratified(-149, -1)) } })
 end
 
--- ---- all of it ------------------------------------------------------------------------------------------------------------------
+-- ---- functions with a stated error -------------------------------------------------------------------------------------------------
+
+local function builtin(f, claim)
+  return kc.kernel { name = claim.needs and ("%s.%s"):format(claim.symbol, claim.column) or claim.symbol, needs = claim.needs,
+                     file = f.binary and "opencl/binary.cl" or "opencl/unary.cl", entry = "apply",
+                     args = f.binary and { "x", "z", "y", "n" } or { "x", "y", "n" }, group = { 64 }, grid = { "n" },
+                     defines = ("FUNCTION=%s%s"):format(claim.symbol, claim.defines or "") }
+end
+
+local function add_claim(f, name, claim)
+  judge[#judge + 1] = { contract = kc.contract(f:clauses(claim)), implementations = { builtin(f, claim) }, row = name,
+                        column = claim.column }
+end
 
 for _, row in ipairs(functions) do
-  local f = kc.accuracy(row[1], size)
-  for i = 2, #row do
-    local claim = row[i]
-    judge[#judge + 1] = { contract = kc.contract(f:clauses(claim)), implementations = { builtin(f, claim) }, row = row[1],
-                          column = claim.column }
-  end
+  local name, f = row[1], kc.accuracy(row[1], size)
+  for i = 2, #row do add_claim(f, name, row[i]) end
+  if narrow[name] then add_claim(kc.accuracy(name, { format = "f16" }), name, of_f16(name)) end
 end
 
 return kc.suite { name = "OpenCL builtins", judge = judge, timeout = 600 }

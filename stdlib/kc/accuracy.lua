@@ -1,6 +1,6 @@
 ---@module kc
--- Clauses of contracts of functions of one or two numbers, each with the largest error that somebody states for it. The claims about one function
--- share inputs, calibration and oracle.
+-- Clauses of contracts of functions of one or two numbers, each with the largest error that somebody states for it. The claims about one
+-- function share inputs, calibration and oracle.
 local M = {}
 
 local function lazily(module) return setmetatable({}, { __index = function(_, name) return require("kc." .. module)[name] end }) end
@@ -36,6 +36,8 @@ local function unary_inputs(f, size)
   table.move(size.further or {}, 1, #(size.further or {}), #further + 1, further)
   return { many(size.everywhere, sample.stratified()), around(f.points or {}), many(size.bits, sample.bits()) }, further
 end
+
+local function all_of_f16() return { many(1 << 16, sample.exhaustive(0)) } end
 
 local function all_within(domain, list)
   local out = {}
@@ -121,32 +123,38 @@ end
 
 -- ---- calibration ----------------------------------------------------------------------------------------------------------------
 
--- Bits that the kernels' mistakes grow by: they exceed limits up to 32 ulp at least twice, and the functional test forgives them.
-local function coarse(limit)
-  local shift = 0
-  while limit * 2.0 ^ -shift > 16 do shift = shift + 1 end
-  return shift
-end
+-- By format: low bits of f32 that the bad kernels lose of the argument and of the result, the baseline of the argument, ulps of f32 in one
+-- binade; and what the functional test forgives. They exceed limits up to 32 ulp of f32, and up to 4 ulp of f16, at least twice.
+local mistakes = { f32 = { argument = 8, result = 6, few = 19, ulps = 64, rtol = 1e-3, atol = 1e-4, largest = 16 },
+                   f16 = { argument = 18, result = 17, few = 23, ulps = 16 << 13, rtol = 2.0 ^ -4, atol = 2.0 ^ -4, largest = 4 } }
 
 local function mask(dropped) return ("0x%x"):format(0xffffffff & ~((1 << dropped) - 1)) end
 
+-- For a limit that forgives them all, the mistakes lose `shift` bits more.
+local function mistakes_beyond(limit, format)
+  local m, shift = mistakes[format], 0
+  while limit * 2.0 ^ -shift > m.largest do shift = shift + 1 end
+  local rtol = math.max(m.rtol, shift > 0 and 2.0 ^ (shift - 15) or 0)
+  return { defines = ("ARGUMENT_BITS=%s RESULT_BITS=%s FEW_BITS=%s ULPS=%d"):format(mask(m.argument + shift), mask(m.result + shift),
+    mask(shift > 0 and 21 or m.few), m.ulps << shift), rtol = rtol, atol = shift > 0 and rtol or m.atol }
+end
+
 -- The kernels are unary.k and binary.k beside contracts/suites/libm.lua. What one limit calls bad another one forgives.
-local function calibration(f, limit)
+local function calibration(f, limit, format)
   local file, args = f.near and "libm/binary.k" or "libm/unary.k", f.near and { "x", "z", "y", "n" } or { "x", "y", "n" }
-  local shift = coarse(limit)
-  local defines = ("FUNCTION=%s EXPONENT=%d ARGUMENT_BITS=%s RESULT_BITS=%s FEW_BITS=%s ULPS=%d"):format(f.word or "kc_" .. f.name,
-    127 + (f.binade or -3), mask(8 + shift), mask(6 + shift), mask(shift > 0 and 21 or 19), 64 << shift)
+  local wrong = mistakes_beyond(limit, format)
+  local defines = ("FUNCTION=%s EXPONENT=%d %s%s"):format(f.word or "kc_" .. f.name, 127 + (f.binade or -3), wrong.defines,
+    format == "f16" and " F16=1" or "")
   local function kernel(entry)
     return implementation.kernel { name = entry, file = file, entry = entry, args = args, group = { 64 }, grid = { "n" },
                                    defines = defines }
   end
   local x, z = sample.uniform(f.typical[1], f.typical[2]), f.near and sample.uniform(f.typical[3], f.typical[4])
   local typical = z and sample.inputs { x = x, z = z } or x
-  local rtol = math.max(1e-3, 2.0 ^ (shift - 15))
   return { baseline = kernel "five_bits", bad = { kernel "short_argument", kernel "short_result", kernel "one_binade" },
            good = { kernel "double_rounded" },
            probes = { many(256, typical) },
-           functional = { inputs = { many(4096, typical) }, rtol = rtol, atol = shift > 0 and rtol or 1e-4 } }
+           functional = { inputs = { many(4096, typical) }, rtol = wrong.rtol, atol = wrong.atol } }
 end
 
 -- ---- contracts -------------------------------------------------------------------------------------------------------------------
@@ -157,8 +165,8 @@ Function.__index = Function
 -- Inputs that a claim limited to arguments in [lo, hi] asks for.
 function Function:parts(domain)
   if not domain then return self end
-  return { inputs = all_within(domain, self.inputs), further = all_within(domain, self.further),
-           thorough = function() return all_within(domain, self.thorough()) end }
+  return { inputs = all_within(domain, self.inputs), further = self.further and all_within(domain, self.further),
+           thorough = self.thorough and function() return all_within(domain, self.thorough()) end }
 end
 
 local function anything(x) return require("kc.predicate").any_value(x.x) end
@@ -176,14 +184,15 @@ local function beyond(m)
 end
 
 --- Clauses of a contract of the function, for kc.contract: no result is farther from the exact value than is claimed.
----@param claim table {name= suffix of the contract's name, limit=ulps of f32, source=where it is stated, domain={lo, hi}|nil: other
+---@param claim table {name= suffix of the contract's name, limit=ulps, source=where it is stated, domain={lo, hi}|nil: other
 ---  arguments are not asked, zeros="either"|nil as of kc.tolerance.ulp}
 ---@return table clauses
 function Function:clauses(claim)
-  local f, parts = self.f, self:parts(claim.domain)
+  local f, format, parts = self.f, self.format, self:parts(claim.domain)
+  local function tensor(name) return ("%s: %s[n]"):format(name, format) end
   return {
-    identifier    = { class = "C-PRC-02", name = ("%s.f32.%s"):format(f.name, claim.name), version = "1.0" },
-    scope         = { operation = f.name, inputs = f.near and { "x: f32[n]", "z: f32[n]" } or { "x: f32[n]" }, outputs = { "y: f32[n]" },
+    identifier    = { class = "C-PRC-02", name = ("%s.%s.%s"):format(f.name, format, claim.name), version = "1.0" },
+    scope         = { operation = f.name, inputs = { tensor "x", f.near and tensor "z" or nil }, outputs = { tensor "y" },
                       shapes = { n = scope.range(1, 1 << 20) } },
     precondition  = anything,
     postcondition = as_stated,
@@ -192,7 +201,7 @@ function Function:clauses(claim)
     protocol      = { inputs = parts.inputs, further = parts.further, thorough = parts.thorough, judged = "element",
                       samples = 4096, budget = 1e9, vacuous = 0.6, statistic = "max", pass = "error / tolerance <= 1", repeats = 1 },
     signature     = { pattern = "errors beyond the stated bound", test = beyond },
-    calibration   = calibration(f, claim.limit),
+    calibration   = calibration(f, claim.limit, format),
   }
 end
 
@@ -208,21 +217,22 @@ local function facts_of(f)
   return known[f]
 end
 
---- A function of one f32 `x`, or of two, `x` and `z`, whose stated accuracy is judged: `kc.contract(f:clauses(claim))` for each claim.
+--- A function of one number `x`, or of two, `x` and `z`, whose stated accuracy is judged: `kc.contract(f:clauses(claim))` for each claim.
 --- Inputs: `everywhere` numbers of every exponent and sign; neighbours of zero, of powers of two, of the largest number and of `points`;
 --- `bits` random codes; and, beyond what calibrates, `interesting` numbers where the function is neither linear nor constant, and all
 --- reduced arguments where 2^24 hold them. Calibrates with the kernels libm/unary.k and libm/binary.k beside the suite.
----@param f string|table exp, log, pow, ...; or of another one {name=of an oracle, word=of the dialect (kc_NAME), oracle=|nil, exponents={lo, hi},
----  all=first code of 2^24|nil, points={}|nil, typical={lo, hi of x, and of z}: arguments of the functional test, binade=exponent of
----  arguments where a bad implementation errs (-3); of two numbers instead of exponents: near={{sample of x, sample of z}, ...}}
----@param size table {everywhere=, bits=, interesting=, piece=of exhausted intervals, pieces=of a thorough run, further={samples that only
----  judge}|nil}: numbers of inputs
+---@param f string|table exp, log, pow, ...; or of another one {name=of an oracle, word=of the dialect (kc_NAME), oracle=|nil,
+---  exponents={lo, hi}, all=first code of 2^24|nil, points={}|nil, typical={lo, hi of x, and of z}: arguments of the functional test,
+---  binade=exponent of arguments where a bad implementation errs (-3); of two numbers instead of exponents: near={{sample of x, sample
+---  of z}, ...}}
+---@param size table {format="f16": a function of one number, of which every one is asked}; or numbers of inputs of f32 {everywhere=, bits=,
+---  interesting=, piece=of exhausted intervals, pieces=of a thorough run, further={samples that only judge}|nil}
 ---@return table function {binary=boolean} with a method clauses(claim)
 function M.accuracy(f, size)
   f = facts_of(f)
-  local inputs, further = (f.near and binary_inputs or unary_inputs)(f, size)
-  return setmetatable({ f = f, binary = f.near ~= nil, inputs = inputs, further = further,
-                        thorough = function() return thorough(f, size) end,
+  local inputs, further = (size.format == "f16" and all_of_f16 or f.near and binary_inputs or unary_inputs)(f, size)
+  return setmetatable({ f = f, format = size.format or "f32", binary = f.near ~= nil, inputs = inputs, further = further,
+                        thorough = size.pieces and function() return thorough(f, size) end,
                         oracle = f.oracle or (f.near and oracle[f.name]("x", "z") or oracle[f.name]("x")) }, Function)
 end
 

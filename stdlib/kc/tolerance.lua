@@ -345,7 +345,8 @@ function Tolerance:__tostring()
   local parts = {}
   for _, field in ipairs(field_names(self.kind)) do
     local value = field == "peer" and self.peer.name or self[field]
-    if value ~= nil then parts[#parts + 1] = ("%s %s"):format(field, type(value) == "number" and ("%g"):format(value) or tostring(value)) end
+    local text = type(value) == "number" and ("%g"):format(value) or tostring(value)
+    if value ~= nil then parts[#parts + 1] = ("%s %s"):format(field, text) end
   end
   local source = self.source and " [" .. self.source .. "]" or ""
   return ("%s: %s, %s%s"):format(self.id, self.formula, table.concat(parts, ", "), source)

@@ -37,7 +37,8 @@ local apart = hinge:gsub("KC_KERNEL", extra, 1)
   :gsub("}%s*$", "  if (i < n && x[i] == 1.5f) y[i] = kc_f32_of_bits(kc_bits_of_f32(x[i]) + EXTRA);\n}\n")
 for _, file in ipairs(core.listdir(relu)) do t:file("apart/" .. file, t.read(relu .. "/" .. file)) end
 t:file("apart/bitwise.k", apart)
-t:file("apart/contract.lua", (t.read(relu .. "/contract.lua"):gsub("inputs = { among", "inputs = { kc.sample.values { 1.5, 2.5 }, among", 1)))
+local clauses = t.read(relu .. "/contract.lua"):gsub("inputs = { among", "inputs = { kc.sample.values { 1.5, 2.5 }, among", 1)
+t:file("apart/contract.lua", clauses)
 t:expect({ "run", t.directory .. "/apart", "--impl", "bitwise", "--device", "cpu", "--device", "opencl" }, { code = 1, out = {
   "on cpu\n", "on opencl\n", "on cpu beside opencl\n  pair       bitwise                  other bits in ",
   "distance: 1 ulp ", "at most 1", "at x = 1.5 (0x1.8p+0): cpu 1.5 (0x3fc00000), opencl 1.50000012 (0x3fc00001), exact 1.5",
@@ -64,6 +65,16 @@ t:expect({ "run", "contracts/suites/libm.lua", "--impl", "*sinf*", "--device", "
 -- Contraction is what the build options say.
 t:expect({ "run", "contracts/suites/contraction.lua", "--device", "opencl" }, { code = 1, out = { "f0/separate", "F1) on opencl",
   "The compiler was allowed to contract", "b = -a: wrong value (contracted", "4 held, 2 violated" } })
+
+-- The device's own mathematics: some of the suite.
+local builtins = "contracts/suites/opencl_builtins.lua"
+t:expect({ "run", builtins, "--device", "opencl", "--filter", "*f32_to_f16.rt*" }, { code = 0, out = { "vstore_half_rtz", "4 held" } })
+t:expect({ "run", builtins, "--device", "opencl", "--filter", "*/fma.exact*" }, { code = 0, out = { "1 held", "fma  exact" } })
+t:expect({ "run", builtins, "--device", "opencl", "--filter", "*/log1p.f32.opencl" }, { out = { " ulp of 2 at x = ", "log1p" }, code = 0 })
+if not core.device("opencl"):fingerprint().features:find("cl_khr_fp16", 1, true) then
+  t:expect({ "run", builtins, "--device", "opencl", "--filter", "*/exp.f16.*" }, { code = 5, out = { "the device has no cl_khr_fp16" } })
+end
+t:expect({ "run", builtins, "--filter", "*/fma.exact*" }, { code = 5, out = { "OpenCL C runs on the device opencl only" } })
 
 -- A scratch contract's own OpenCL C.
 local text = t.read(relu .. "/contract.lua"):gsub('good%s*=%s*{', 'good = { kc.kernel { file = "own.cl", entry = "own", ' ..

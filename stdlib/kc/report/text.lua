@@ -150,6 +150,7 @@ local function table_cell(r)
   if not at then return r.verdict.name end
   local size, of = size_of(r, worst)
   if worst == math.huge then size, of = ("%.4g for %.4g"):format(number(at.got), number(at.lo)), "" end
+  if worst == 0 then return r.verdict.name == "held" and "exact" or r.verdict.name:upper() end
   local mark = r.verdict.name == "held" and "" or r.verdict.name:upper() .. " "
   return ("%s%s%s at %s"):format(mark, size:gsub(" ulp", ""), of, arguments(at, "%a"))
 end
