@@ -31,6 +31,7 @@ static const struct {
     {"pipe", opencl},
     {"event_t", opencl},
     {"sampler_t", opencl},
+    {"barrier", opencl},
     {"quad", opencl},
     {"complex", opencl},
     {"imaginary", opencl},
@@ -311,4 +312,26 @@ kc_status kc__dialect_check(kc__dialect_facts *facts, const kc_build *b, kc__str
   *facts = c.facts;
   if (failed) return kc_fail(err, KC_ENOMEM, "out of memory while checking %s", b->file);
   return c.messages ? KC_EBUILD : KC_OK;
+}
+
+/* ---- names ------------------------------------------------------------------------------------------------------------ */
+
+static bool is_ours(kc__token t) {
+  return t.n > 3 && (memcmp(t.s, "kc_", 3) == 0 || memcmp(t.s, "KC_", 3) == 0);
+}
+
+/* At file scope, a word before the first parenthesis names a function. */
+void kc__dialect_own_names(kc__string *out, const char *source) {
+  kc__scanner s = kc__scan(source);
+  kc__token before = nothing;
+  int braces = 0, parens = 0;
+  for (kc__token t = kc__next(&s); t.kind != KC__END; t = kc__next(&s)) {
+    if (t.directive) continue;
+    bool names = braces == 0 && parens == 0 && before.kind == KC__WORD && kc__token_is(t, "(") && !is_ours(before);
+    int n = (int)before.n;
+    if (names) kc__addf(out, "#undef %.*s\n#define %.*s kc__%.*s\n", n, before.s, n, before.s, n, before.s);
+    braces += kc__token_is(t, "{") - kc__token_is(t, "}");
+    parens += kc__token_is(t, "(") - kc__token_is(t, ")");
+    before = t;
+  }
 }

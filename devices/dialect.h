@@ -12,6 +12,9 @@ typedef struct kc__dialect_facts {
 
 /* Checks b->source. KC_EBUILD: `log` lists what is wrong, one "FILE:LINE: text" a line, `err` the first of them. */
 kc_status kc__dialect_check(kc__dialect_facts *facts, const kc_build *b, kc__string *log, kc_text *err);
+/* Renames by macros, for a compiler that has functions of its own by any name, the functions that an accepted text defines: NAME
+ * becomes kc__NAME in what follows. */
+void kc__dialect_own_names(kc__string *out, const char *source);
 /* True for a C identifier that no device reserves. */
 bool kc__dialect_name_ok(const char *name, size_t n);
 

@@ -9,6 +9,7 @@
 #include "cache.h"
 #include "child.h"
 #include "container.h"
+#include "dialect.h"
 #include "gpu.h"
 #include "source.h"
 #include "workplace.h"
@@ -123,6 +124,9 @@ static kc_status write_source(kc__string *out, const kc_build *b, kc_text *err) 
   if (!kc__is_identifier(b->entry, strlen(b->entry)))
     return kc_fail(err, KC_EINVAL, "entry: expected an identifier, got '%.100s'", b->entry);
   kc__source_prelude(out, b->dialect == KC_DIALECT_KC ? prelude : bare);
+  /* An author's helper may be called as one of the vendor's functions; the kernel keeps the name by which it is found. */
+  if (b->dialect == KC_DIALECT_KC) kc__dialect_own_names(out, b->source);
+  if (b->dialect == KC_DIALECT_KC) kc__addf(out, "#undef %s\n", b->entry);
   kc_status status = kc__source_defines(out, b->options.defines, err);
   if (status != KC_OK) return status;
   kc__source_line(out, b->file);

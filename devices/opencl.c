@@ -60,7 +60,7 @@ static int probe(kc_text *why) {
 }
 
 void kc__cl_device_text(const kc_drv_device *d, uint32_t what, char *out, size_t size) {
-  char text[1024] = "";
+  char text[2048] = "";
   if (d->cl.device_info(d->device, what, sizeof text - 1, text, NULL) != KC__CL_SUCCESS) text[0] = '\0';
   snprintf(out, size, "%s", text);
 }
@@ -134,6 +134,13 @@ static const char *type_name(const kc_drv_device *d) {
   return names[type & 2 ? 1 : type & 4 ? 2 : type & 8 ? 3 : 0];
 }
 
+/* Extensions by their names, and what of the floating-point capabilities a kernel may ask for. */
+static void write_features(const kc_drv_device *d, char *out, size_t size) {
+  kc__cl_device_text(d, KC__CL_DEVICE_EXTENSIONS, out, size);
+  size_t n = strlen(out);
+  snprintf(out + n, size - n, "%s", d->rounds_divide ? " CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT" : "");
+}
+
 static void describe(kc_drv_device *d, kc_fingerprint *out) {
   char platform[96] = "", version[64];
   *out = (kc_fingerprint){.denormals_kept = (fp_config(d) & KC__CL_FP_DENORM) != 0, .contracts = false};
@@ -144,6 +151,7 @@ static void describe(kc_drv_device *d, kc_fingerprint *out) {
   kc__cl_device_text(d, KC__CL_DEVICE_NAME, out->name, sizeof out->name);
   kc__cl_device_text(d, KC__CL_DEVICE_VERSION, out->runtime, sizeof out->runtime);
   kc__cl_device_text(d, KC__CL_DEVICE_OPENCL_C_VERSION, out->compiler, sizeof out->compiler);
+  write_features(d, out->features, sizeof out->features);
 }
 
 /* ---- memory ---------------------------------------------------------------------------------------------------------- */

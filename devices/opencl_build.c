@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cache.h"
+#include "dialect.h"
 #include "opencl.h"
 #include "source.h"
 
@@ -16,6 +17,7 @@ static kc_status write_source(kc__string *out, const kc_build *b, kc_text *err) 
     return kc_fail(err, KC_EINVAL, "entry: expected an identifier, got '%.100s'", b->entry);
   if (b->dialect == KC_DIALECT_KC) kc__addf(out, "#define KC_CONTRACT %d\n", b->options.contract);
   if (b->dialect == KC_DIALECT_KC) kc__source_prelude(out, prelude);
+  if (b->dialect == KC_DIALECT_KC) kc__dialect_own_names(out, b->source);
   /* The author's own OpenCL C gets the same answer to the same question. */
   if (b->dialect == KC_DIALECT_OPENCL) kc__addf(out, "#pragma OPENCL FP_CONTRACT %s\n", b->options.contract ? "ON" : "OFF");
   kc_status status = kc__source_defines(out, b->options.defines, err);
@@ -135,7 +137,11 @@ static kc_status check_param(const kc_drv_device *d, kc__cl kernel, const kc_bui
 
 static kc_status take_kernel(kc__cl *kernel, const kc_drv_device *d, kc__cl program, const kc_build *b, kc_text *err) {
   int32_t code;
-  *kernel = d->cl.create_kernel(program, b->entry, &code);
+  kc__string name = {0};
+  kc__addf(&name, "%s%s", b->dialect == KC_DIALECT_KC ? "kc__" : "", b->entry); /* kc__dialect_own_names */
+  *kernel = name.failed ? NULL : d->cl.create_kernel(program, name.s, &code);
+  if (name.failed) code = KC__CL_OUT_OF_HOST_MEMORY;
+  kc__string_clear(&name);
   if (!*kernel) {
     kc__cl_fail(err, b->entry, code);
     return KC_EBUILD;

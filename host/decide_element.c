@@ -117,7 +117,7 @@ static kc_truth flushable(const element *e) {
 
 /* With these tolerances an output of the wrong sign of zero is wrong whatever its distance. */
 static bool signs_matter(const kc_tolerance *t) {
-  return t->kind != KC_TOL_ABS && t->kind != KC_TOL_GIVEN;
+  return !t->either_zero && t->kind != KC_TOL_ABS && t->kind != KC_TOL_GIVEN;
 }
 
 /* Largest finite number of the format; for signed integers the smallest lies one further down. */

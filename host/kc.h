@@ -326,6 +326,7 @@ typedef enum kc_denormals {
 typedef struct kc_tolerance {
   uint8_t kind;      /* kc_tol_kind */
   uint8_t denormals; /* kc_denormals */
+  bool either_zero;  /* a zero of either sign stands for a number that is near enough, not only one of that number's sign */
   double value;
   const double *allowed; /* KC_TOL_GIVEN: one per element; +inf where nothing is claimed: then every result is admissible */
   const double *scale;   /* NULL, or one per element: what errors are measured in, beside the tolerance */

@@ -19,6 +19,7 @@ typedef uint64_t kc_mem;
 /** Facts of an opened device, recorded in every trace. Empty text where a driver cannot tell. */
 typedef struct kc_fingerprint {
   char name[128], arch[64], driver[128], runtime[128], compiler[192];
+  char features[2048]; /* optional ones, by the names of the device's interface, separated by spaces */
   bool denormals_kept; /* as the device computes with default build options */
   bool contracts;      /* whether a*b+c is fused under default build options */
 } kc_fingerprint;

@@ -1,5 +1,7 @@
 /* lkc_device.c - devices and kernels as userdata. A device knows its open kernels, so that closing it closes them; a kernel
  * keeps its device alive. Between the first bound buffer of a launch and the last unbound one nothing calls Lua. */
+#define _GNU_SOURCE 1
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,20 +94,14 @@ static int kernel_tostring(lua_State *L) {
 
 /* ---- drivers and devices -------------------------------------------------------------------------------------------- */
 
-/*--- Lists the backends.
---- @return table rows {name=string, count=integer, why=string|nil}: number of devices, or the reason why there is none
+/*--- Names of the backends, whether they are present or not; core.probe asks one.
+--- @return table names
 function core.drivers() end */
 static int drivers(lua_State *L) {
   const kc_driver *const *table = lkc_drivers(L);
-  kc_text why;
   lua_newtable(L);
   for (int i = 0; table && table[i]; i++) {
-    lua_newtable(L);
-    lkc_setstring(L, "name", table[i]->name);
-    bool sound = kc_driver_check(table[i], &why) == KC_OK;
-    int count = sound ? kc_driver_probe(table[i], &why) : 0;
-    lkc_setinteger(L, "count", count);
-    if (count == 0) lkc_setstring(L, "why", why.s);
+    lua_pushstring(L, table[i]->name);
     lua_rawseti(L, -2, i + 1);
   }
   return 1;
@@ -122,44 +118,84 @@ static int unknown_driver(lua_State *L, const char *name) {
   return luaL_error(L, "unknown device '%s'; core.drivers() lists the known ones", name);
 }
 
-/* Splits "NAME" or "NAME:INDEX"; raises when the index is not a number. */
-static const kc_driver *find_driver(lua_State *L, const char *text, int *index) {
-  const kc_driver *const *table = lkc_drivers(L);
-  size_t n = strcspn(text, ":"), digits = text[n] ? strspn(text + n + 1, "0123456789") : 0;
-  if (text[n] && (digits == 0 || digits > 4 || text[n + 1 + digits]))
-    luaL_error(L, "device '%s': expected NAME or NAME:NUMBER", text);
-  *index = text[n] ? atoi(text + n + 1) : 0;
-  for (; table && *table; table++)
+/* The driver called by the n bytes at `text`. */
+static const kc_driver *find_driver(lua_State *L, const char *text, size_t n) {
+  for (const kc_driver *const *table = lkc_drivers(L); table && *table; table++)
     if (strlen((*table)->name) == n && memcmp((*table)->name, text, n) == 0) return *table;
   unknown_driver(L, lua_pushlstring(L, text, n));
   return NULL;
 }
 
+static int count_devices(const kc_driver *driver, kc_text *why) {
+  return kc_driver_check(driver, why) == KC_OK ? kc_driver_probe(driver, why) : 0;
+}
+
+/*--- Asks a backend for its devices; may load the vendor's libraries into this process.
+--- @param name string one of core.drivers()
+--- @return integer count, string|nil why there is none
+function core.probe(name) end */
+static int probe(lua_State *L) {
+  size_t n;
+  kc_text why;
+  const char *name = luaL_checklstring(L, 1, &n);
+  int count = count_devices(find_driver(L, name, n), &why);
+  lua_pushinteger(L, count);
+  if (count == 0) lua_pushstring(L, why.s);
+  return count == 0 ? 2 : 1;
+}
+
+/* What a device says of itself mentions the text, in whatever case. */
+static bool mentions(const kc_driver *driver, int index, const char *text) {
+  kc_drv_device *d;
+  kc_text why;
+  kc_fingerprint f = {0};
+  if (kc_driver_open(&d, driver, index, &why) != KC_OK) return false;
+  driver->describe(d, &f);
+  driver->close(d);
+  f.name[sizeof f.name - 1] = f.driver[sizeof f.driver - 1] = f.runtime[sizeof f.runtime - 1] = '\0';
+  return strcasestr(f.name, text) || strcasestr(f.driver, text) || strcasestr(f.runtime, text);
+}
+
+/* The device that "" (the first), digits or a text choose among `count`. */
+static kc_status choose_device(int *index, const kc_driver *driver, int count, const char *which, kc_text *err) {
+  size_t digits = strspn(which, "0123456789");
+  *index = 0;
+  if (!which[0]) return KC_OK;
+  if (!which[digits]) {
+    *index = digits > 4 ? INT_MAX : atoi(which);
+    if (*index < count) return KC_OK;
+    return kc_fail(err, KC_ENODEV, "device '%s:%.40s' does not exist; there are %d", driver->name, which, count);
+  }
+  for (; *index < count; ++*index)
+    if (mentions(driver, *index, which)) return KC_OK;
+  return kc_fail(err, KC_ENODEV, "device '%s:%.40s': none of %d mentions that text", driver->name, which, count);
+}
+
 /*--- Opens a device in this process.
---- @param name string NAME or NAME:NUMBER, e.g. "cpu"
+--- @param name string NAME (the first device of the backend), NAME:NUMBER, or NAME:TEXT, the first device whose name, driver or runtime
+---   has that text in it; e.g. "cpu", "opencl:1", "opencl:pocl"
 --- @return userdata|nil device, string message, string code
 function core.device(name) end */
 static int open_device(lua_State *L) {
-  int index;
+  const char *name = luaL_checkstring(L, 1), *colon = strchr(name, ':');
   kc_text err;
-  const kc_driver *driver = find_driver(L, luaL_checkstring(L, 1), &index);
+  if (colon && !colon[1]) return luaL_error(L, "device '%s': expected NAME, NAME:NUMBER or NAME:TEXT", name);
+  const kc_driver *driver = find_driver(L, name, colon ? (size_t)(colon - name) : strlen(name));
   lkc_device *device = lua_newuserdatauv(L, sizeof *device, 0);
-  *device = (lkc_device){.driver = driver, .index = index};
+  *device = (lkc_device){.driver = driver};
   luaL_setmetatable(L, LKC_DEVICE);
   kc_status status = kc_driver_check(driver, &err);
   if (status != KC_OK) return lkc_result(L, status, &err);
   int count = kc_driver_probe(driver, &err);
   if (count == 0) return lkc_fail(L, KC_ENODEV, &err);
-  if (index >= count) {
-    (void)kc_fail(&err, KC_ENODEV, "device '%s:%d' does not exist; there are %d", driver->name, index, count);
-    return lkc_fail(L, KC_ENODEV, &err);
-  }
-  status = kc_driver_open(&device->d, driver, index, &err);
+  status = choose_device(&device->index, driver, count, colon ? colon + 1 : "", &err);
+  if (status != KC_OK) return lkc_fail(L, status, &err);
+  status = kc_driver_open(&device->d, driver, device->index, &err);
   return status == KC_OK ? 1 : lkc_result(L, status, &err);
 }
 
 /*--- Facts of the device, recorded in every trace.
---- @return table {name=, arch=, driver=, runtime=, compiler=, denormals_kept=boolean, contracts=boolean}
+--- @return table {name=, arch=, driver=, runtime=, compiler=, features=names separated by spaces, denormals_kept=boolean, contracts=boolean}
 function device.fingerprint(self) end */
 static int device_fingerprint(lua_State *L) {
   lkc_device *device = check_device(L, 1);
@@ -173,7 +209,8 @@ static int device_fingerprint(lua_State *L) {
                {"arch", f.arch, sizeof f.arch},
                {"driver", f.driver, sizeof f.driver},
                {"runtime", f.runtime, sizeof f.runtime},
-               {"compiler", f.compiler, sizeof f.compiler}};
+               {"compiler", f.compiler, sizeof f.compiler},
+               {"features", f.features, sizeof f.features}};
   lua_newtable(L);
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
     texts[i].text[texts[i].size - 1] = '\0'; /* a driver may have filled it to the brim */
@@ -315,10 +352,12 @@ static int device_kernel(lua_State *L) {
 --- @return table|nil names lowest first, string message, string code
 function core.archs(name) end */
 static int archs(lua_State *L) {
-  int index, n = 0;
+  int n = 0;
+  size_t length;
   char *list;
   kc_text err;
-  const kc_driver *driver = find_driver(L, luaL_checkstring(L, 1), &index);
+  const char *name = luaL_checklstring(L, 1, &length);
+  const kc_driver *driver = find_driver(L, name, length);
   kc_status status = kc_driver_check(driver, &err);
   if (status == KC_OK) status = kc_driver_archs(&list, driver, &err);
   if (status != KC_OK) return lkc_result(L, status, &err);
@@ -353,9 +392,10 @@ static int push_code_table(lua_State *L, const kc_code *code) {
 --- @return string|nil log or message, string|nil code, string|nil log
 function core.compile(name, arch, options) end */
 static int compile(lua_State *L) {
-  int index;
+  size_t length;
   kc_text err;
-  const kc_driver *driver = find_driver(L, luaL_checkstring(L, 1), &index);
+  const char *name = luaL_checklstring(L, 1, &length);
+  const kc_driver *driver = find_driver(L, name, length);
   const char *arch = luaL_checkstring(L, 2);
   luaL_checktype(L, 3, LUA_TTABLE);
   lua_settop(L, 3);
@@ -577,8 +617,8 @@ void lkc_open_device(lua_State *L) {
   static const luaL_Reg kernel_methods[] = {{"close", kernel_close}, {"code", kernel_code}, {"ptx", kernel_ptx}, {NULL, NULL}};
   static const luaL_Reg device_meta[] = {{"__tostring", device_tostring}, {NULL, NULL}};
   static const luaL_Reg kernel_meta[] = {{"__tostring", kernel_tostring}, {NULL, NULL}};
-  static const luaL_Reg functions[] = {
-      {"drivers", drivers}, {"device", open_device}, {"archs", archs}, {"compile", compile}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"drivers", drivers}, {"probe", probe},     {"device", open_device},
+                                       {"archs", archs},     {"compile", compile}, {NULL, NULL}};
   lkc_newtype(L, LKC_DEVICE, device_methods, device_meta, device_close);
   lkc_newtype(L, LKC_KERNEL, kernel_methods, kernel_meta, kernel_close);
   luaL_setfuncs(L, functions, 0);

@@ -295,7 +295,7 @@ static const double *read_doubles(lua_State *L, int table, const char *field, co
 --- @param y userdata buffer
 --- @param enclosure userdata
 --- @param tolerance table {kind = "exact"|"ulp"|"abs"|"rel"|"given", value = number, denormals = "preserve"|"flush",
----   allowed = f64 buffer for "given", scale = f64 buffer|nil: what errors are measured in beside the tolerance}
+---   either_zero = boolean: a zero of the other sign may stand for a number that is near enough, allowed = f64 buffer for "given", scale = f64 buffer|nil: what errors are measured in beside the tolerance}
 --- @return table|nil decision {count, class_yes, class_no, class_unknown, value_yes, value_no, value_unknown, vacuous, exact, zeros, refined,
 ---   first_class_no, first_value_no, worst, worst_ratio_lo, worst_ratio_hi, worst_lo, worst_hi, worst_error, worst_allowed,
 ---   worst_scaled (largest error / scale), confusion = {expected = {found = n}},
@@ -311,6 +311,7 @@ static int decide(lua_State *L) {
   luaL_checktype(L, 3, LUA_TTABLE);
   kc_tolerance t = {.kind = lkc_fieldword(L, 3, "kind", kinds),
                     .denormals = lkc_fieldword(L, 3, "denormals", denormals),
+                    .either_zero = lkc_fieldboolean(L, 3, "either_zero", false),
                     .value = lkc_fieldnumber(L, 3, "value", 0),
                     .allowed = read_doubles(L, 3, "allowed", y),
                     .scale = read_doubles(L, 3, "scale", y)};

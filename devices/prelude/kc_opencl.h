@@ -33,73 +33,95 @@ typedef float kc_f32;
 typedef double kc_f64;
 #endif
 
+/* The words are functions, not macros: a kernel's text may call a function of its own by the name of a builtin, and its name is then
+ * a macro (kc__dialect_own_names), which must not reach in here. */
+
 /* ---- work-items ---- */
 
-#define kc_lid(d) ((kc_i32)get_local_id((uint)(d)))
-#define kc_grp(d) ((kc_i32)get_group_id((uint)(d)))
-#define kc_lsize(d) ((kc_i32)get_local_size((uint)(d)))
-#define kc_ngrp(d) ((kc_i32)get_num_groups((uint)(d)))
-#define kc_gid(d) ((kc_i32)get_global_id((uint)(d)))
-#define kc_gsize(d) ((kc_i32)get_global_size((uint)(d)))
+#define KC_PLACE(name, builtin)                                                                                                \
+  static inline kc_i32 name(kc_i32 d) { return (kc_i32)builtin((uint)d); }
+KC_PLACE(kc_lid, get_local_id)
+KC_PLACE(kc_grp, get_group_id)
+KC_PLACE(kc_lsize, get_local_size)
+KC_PLACE(kc_ngrp, get_num_groups)
+KC_PLACE(kc_gid, get_global_id)
+KC_PLACE(kc_gsize, get_global_size)
 
 #define kc_barrier() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 
 /* ---- bits ---- */
 
-#define kc_bits_of_f32(x) as_uint((kc_f32)(x))
-#define kc_f32_of_bits(u) as_float((kc_u32)(u))
-#define kc_bits_of_f64(x) as_ulong((kc_f64)(x))
-#define kc_f64_of_bits(u) as_double((kc_u64)(u))
+static inline kc_u32 kc_bits_of_f32(kc_f32 x) { return as_uint(x); }
+static inline kc_f32 kc_f32_of_bits(kc_u32 u) { return as_float(u); }
+#ifndef KC_NO_F64
+static inline kc_u64 kc_bits_of_f64(kc_f64 x) { return as_ulong(x); }
+static inline kc_f64 kc_f64_of_bits(kc_u64 u) { return as_double(u); }
+#endif
 
 /* ---- mathematics: the builtins are overloaded by type ---- */
 
-#define kc_abs(x) fabs(x)
-#define kc_acos(x) acos(x)
-#define kc_acosh(x) acosh(x)
-#define kc_asin(x) asin(x)
-#define kc_asinh(x) asinh(x)
-#define kc_atan(x) atan(x)
-#define kc_atanh(x) atanh(x)
-#define kc_cbrt(x) cbrt(x)
-#define kc_ceil(x) ceil(x)
-#define kc_cos(x) cos(x)
-#define kc_cosh(x) cosh(x)
-#define kc_erf(x) erf(x)
-#define kc_erfc(x) erfc(x)
-#define kc_exp(x) exp(x)
-#define kc_exp2(x) exp2(x)
-#define kc_expm1(x) expm1(x)
-#define kc_floor(x) floor(x)
-#define kc_lgamma(x) lgamma(x)
-#define kc_log(x) log(x)
-#define kc_log10(x) log10(x)
-#define kc_log1p(x) log1p(x)
-#define kc_log2(x) log2(x)
-#define kc_rint(x) rint(x)
-#define kc_round(x) round(x)
-#define kc_rsqrt(x) rsqrt(x)
-#define kc_sin(x) sin(x)
-#define kc_sinh(x) sinh(x)
-#define kc_sqrt(x) sqrt(x)
-#define kc_tan(x) tan(x)
-#define kc_tanh(x) tanh(x)
-#define kc_tgamma(x) tgamma(x)
-#define kc_trunc(x) trunc(x)
-
-#define kc_atan2(y, x) atan2(y, x)
-#define kc_copysign(x, y) copysign(x, y)
-#define kc_fdim(x, y) fdim(x, y)
-#define kc_fmod(x, y) fmod(x, y)
-#define kc_hypot(x, y) hypot(x, y)
-#define kc_fmax(x, y) fmax(x, y)
-#define kc_fmin(x, y) fmin(x, y)
-#define kc_nextafter(x, y) nextafter(x, y)
-#define kc_pow(x, y) pow(x, y)
-#define kc_remainder(x, y) remainder(x, y)
-#define kc_fma(x, y, z) fma(x, y, z)
-#define kc_ldexp(x, n) ldexp(x, n)
-
 #define KC_OVERLOAD __attribute__((overloadable))
+#ifndef KC_NO_F64
+#define KC_EACH(define, name, builtin) define(kc_f32, name, builtin) define(kc_f64, name, builtin)
+#else
+#define KC_EACH(define, name, builtin) define(kc_f32, name, builtin)
+#endif
+#define KC_DEFINE1(T, name, builtin)                                                                                           \
+  static inline T KC_OVERLOAD name(T x) { return builtin(x); }
+#define KC_DEFINE2(T, name, builtin)                                                                                           \
+  static inline T KC_OVERLOAD name(T x, T y) { return builtin(x, y); }
+#define KC_DEFINE3(T, name, builtin)                                                                                           \
+  static inline T KC_OVERLOAD name(T x, T y, T z) { return builtin(x, y, z); }
+#define KC_DEFINE_SCALE(T, name, builtin)                                                                                      \
+  static inline T KC_OVERLOAD name(T x, kc_i32 n) { return builtin(x, n); }
+
+KC_EACH(KC_DEFINE1, kc_abs, fabs)
+KC_EACH(KC_DEFINE1, kc_acos, acos)
+KC_EACH(KC_DEFINE1, kc_acosh, acosh)
+KC_EACH(KC_DEFINE1, kc_asin, asin)
+KC_EACH(KC_DEFINE1, kc_asinh, asinh)
+KC_EACH(KC_DEFINE1, kc_atan, atan)
+KC_EACH(KC_DEFINE1, kc_atanh, atanh)
+KC_EACH(KC_DEFINE1, kc_cbrt, cbrt)
+KC_EACH(KC_DEFINE1, kc_ceil, ceil)
+KC_EACH(KC_DEFINE1, kc_cos, cos)
+KC_EACH(KC_DEFINE1, kc_cosh, cosh)
+KC_EACH(KC_DEFINE1, kc_erf, erf)
+KC_EACH(KC_DEFINE1, kc_erfc, erfc)
+KC_EACH(KC_DEFINE1, kc_exp, exp)
+KC_EACH(KC_DEFINE1, kc_exp2, exp2)
+KC_EACH(KC_DEFINE1, kc_expm1, expm1)
+KC_EACH(KC_DEFINE1, kc_floor, floor)
+KC_EACH(KC_DEFINE1, kc_lgamma, lgamma)
+KC_EACH(KC_DEFINE1, kc_log, log)
+KC_EACH(KC_DEFINE1, kc_log10, log10)
+KC_EACH(KC_DEFINE1, kc_log1p, log1p)
+KC_EACH(KC_DEFINE1, kc_log2, log2)
+KC_EACH(KC_DEFINE1, kc_rint, rint)
+KC_EACH(KC_DEFINE1, kc_round, round)
+KC_EACH(KC_DEFINE1, kc_rsqrt, rsqrt)
+KC_EACH(KC_DEFINE1, kc_sin, sin)
+KC_EACH(KC_DEFINE1, kc_sinh, sinh)
+KC_EACH(KC_DEFINE1, kc_sqrt, sqrt)
+KC_EACH(KC_DEFINE1, kc_tan, tan)
+KC_EACH(KC_DEFINE1, kc_tanh, tanh)
+KC_EACH(KC_DEFINE1, kc_tgamma, tgamma)
+KC_EACH(KC_DEFINE1, kc_trunc, trunc)
+
+KC_EACH(KC_DEFINE2, kc_atan2, atan2)
+KC_EACH(KC_DEFINE2, kc_copysign, copysign)
+KC_EACH(KC_DEFINE2, kc_fdim, fdim)
+KC_EACH(KC_DEFINE2, kc_fmod, fmod)
+KC_EACH(KC_DEFINE2, kc_hypot, hypot)
+KC_EACH(KC_DEFINE2, kc_fmax, fmax)
+KC_EACH(KC_DEFINE2, kc_fmin, fmin)
+KC_EACH(KC_DEFINE2, kc_nextafter, nextafter)
+KC_EACH(KC_DEFINE2, kc_pow, pow)
+KC_EACH(KC_DEFINE2, kc_remainder, remainder)
+
+KC_EACH(KC_DEFINE3, kc_fma, fma)
+KC_EACH(KC_DEFINE_SCALE, kc_ldexp, ldexp)
+
 static inline kc_i32 KC_OVERLOAD kc_isnan(kc_f32 x) { return (as_uint(x) & 0x7fffffffu) > 0x7f800000u; }
 static inline kc_i32 KC_OVERLOAD kc_isinf(kc_f32 x) { return (as_uint(x) & 0x7fffffffu) == 0x7f800000u; }
 static inline kc_i32 KC_OVERLOAD kc_isfinite(kc_f32 x) { return (as_uint(x) & 0x7fffffffu) < 0x7f800000u; }

@@ -17,6 +17,28 @@ local M = {}
 
 M.RECORD_VERSION = 2
 
+-- Where `kc run` calibrates, whatever device it judges: only here an order of work-items is chosen, host functions and libraries are
+-- called, and all the evidence is taken; that a contract tells its states apart is a property of the contract. See spec/clauses.md.
+local DEVICE = "cpu"
+
+--- The device that calibrates a contract for a run: the cpu device, unless its implementations are made for another of the run's.
+---@param contract table
+---@param devices table list of names
+---@return string device
+function M.place(contract, devices)
+  local entries = contract:implementations()
+  local function takes(device)
+    for _, entry in ipairs(entries) do
+      if implementation.elsewhere(entry.implementation, device) then return false end
+    end
+    return true
+  end
+  for _, device in ipairs(takes(DEVICE) and {} or devices) do
+    if takes(device) then return device end
+  end
+  return DEVICE
+end
+
 -- ---- the stored functional test: what a usual test suite would accept ------------------------------------------------------
 
 local function same(got, want) return got == want or got ~= got and want ~= want end

@@ -86,8 +86,8 @@ function M.new(loaded, implementation, options)
   return setmetatable({ contract = loaded.contract, loaded = loaded, implementation = implementation, verbose = options.verbose,
                         device = device, external = outside, host = options.device, directory = options.directory or loaded.directory,
                         path = options.path or loaded.path,
-                        client = implementation.kind ~= "vacuous" and client.new { device = device, verbose = options.verbose } or nil },
-                      Candidate)
+                        client = implementation.kind ~= "vacuous" and
+                          client.new { device = not outside and device or nil, verbose = options.verbose } or nil }, Candidate)
 end
 
 --- Another implementation against the same contract on the same device (beside a command: that of the calibration), in a runner of its
@@ -96,6 +96,17 @@ end
 ---@return table candidate
 function Candidate:another(implementation)
   return M.new(self.loaded, implementation, { device = self.host, verbose = self.verbose })
+end
+
+--- Why the device cannot run it: a feature that it needs and the device does not have.
+---@return string|nil reason
+function Candidate:lacking()
+  local needs = self.implementation.needs
+  if not needs or not self.client or not (self.client.started or self.client:start()) then return nil end
+  local features = " " .. (self.client.fingerprint.features or "") .. " "
+  for feature in needs:gmatch "%S+" do
+    if not features:find(" " .. feature .. " ", 1, true) then return "the device has no " .. feature end
+  end
 end
 
 --- Builds the kernel, once.

@@ -117,6 +117,8 @@ function M.judge(candidate, samples, complete, options)
   local limit = not candidate.external and contract.protocol.limit or nil
   local unseen, nothing = external.unseen(contract, candidate.implementation)
   if nothing then return { measurement = m, verdict = verdict.new("unknown", unseen) } end
+  local lacking = candidate:lacking()
+  if lacking then return { measurement = m, verdict = verdict.new("skipped", lacking) } end
   local bounds = not candidate.external and interleave.bounds(contract, options.thorough) or nil
   -- A thorough cell takes hours: the time-out is then that of one sample.
   local deadline = options.timeout and not options.thorough and core.clock() + options.timeout

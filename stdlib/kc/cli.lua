@@ -32,6 +32,16 @@ local function one_of(...)
   end
 end
 
+-- Which of a backend's devices there are is known when it is opened.
+local function device(value)
+  local name, colon, which = value:match("^([^:]*)(:?)(.*)$")
+  for _, driver in ipairs(core.drivers()) do
+    if driver == name and (colon == "" or which ~= "") then return value end
+  end
+  local hint = require("kc.words").hint(name, core.drivers())
+  return nil, ("NAME, NAME:NUMBER or NAME:TEXT as 'kc devices' prints them (%s)"):format(hint)
+end
+
 -- Of a report, or (diff) of numbers.
 local function any_format(value)
   if value == "text" or value == "json" or core.format(value) then return value end
@@ -43,7 +53,7 @@ local function float_format(value)
 end
 
 local options = {
-  { "device", text, "NAME", "judge on this device (repeatable; default cpu)", list = "devices" },
+  { "device", device, "NAME", "judge on this device (repeatable; default cpu)", list = "devices" },
   { "filter", text, "GLOB", "only contracts whose id matches" },
   { "candidate", text, "COMMAND", "judge this command instead (repeatable); {in} and {out} are its directories", list = "candidates" },
   { "exchange", one_of("npy", "npz", "safetensors"), "FORMAT", "of a command's files: npy (default), npz, safetensors" },

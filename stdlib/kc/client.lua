@@ -13,8 +13,8 @@ Client.__index = Client
 -- Runners of this process that must survive the clean-up after another one.
 local live = {}
 
---- A client for one device; the runner starts with the first request.
----@param options table {device=name, verbose=boolean}
+--- A client for one device, or for none; the runner starts with the first request.
+---@param options table {device=name|nil, verbose=boolean}
 ---@return table client
 function M.new(options)
   return setmetatable({ device = options.device, verbose = options.verbose, serial = 0, next_id = 0, started = false }, Client)
@@ -46,7 +46,7 @@ function Client:start()
 end
 
 function Client:open()
-  if self.device == "external" then return true end -- a command needs none of kc's
+  if not self.device then return true end
   local reply, why = self:request({ op = "open", device = self.device }, nil, 60)
   if not reply then
     if why.kind == "error" then why.kind = "absent" end
@@ -123,6 +123,9 @@ end
 --- Takes buffers back.
 function Client:free(ids) return self.started and #ids > 0 and self:request({ op = "free", ids = ids }, nil, 60) end
 
+-- Dialects of which nothing runs while they are built: a runner that dies then was killed by the compiler in it, not by the candidate.
+local inert = { kc = true, cuda = true, opencl = true }
+
 --- Builds a kernel in the runner.
 ---@param build table what dev:kernel takes
 ---@return string|nil id, table|string|nil failure or log, table|nil static evidence of its code
@@ -130,8 +133,11 @@ function Client:kernel(build, timeout)
   self.next_id = self.next_id + 1
   local id = tostring(self.next_id)
   local reply, why = self:request({ op = "kernel", id = id, build = build }, nil, timeout)
-  if not reply then return nil, why end
-  return id, reply.log, reply.static
+  if reply then return id, reply.log, reply.static end
+  if inert[build.dialect] and (why.kind == "crash" or why.kind == "exit") then
+    return failure("build", ("%s: the device's compiler %s"):format(build.file, why.text))
+  end
+  return nil, why
 end
 
 --- A kernel's code: languages that people read.

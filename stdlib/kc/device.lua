@@ -7,6 +7,8 @@ local source = require "kc.source"
 local words = require "kc.words"
 local M = {}
 
+local PATIENCE = 60 -- seconds for a backend to say what it has
+
 local fields = { "file", "source", "entry", "params", "result", "contraction", "denormals", "fast_math", "defines" }
 
 -- "x: f32[n]" or "x: f32[]" is a buffer, "n: i32" a scalar.
@@ -218,8 +220,26 @@ function M.archs(name) return core.archs(name) end
 ---@return table|nil code {language=, arch=, entry=, text=, binary=}, string|nil message
 function M.compile(name, arch, options) return core.compile(name, arch, build_of(options, ".")) end
 
---- Backends with the number of their devices, or the reason why there is none.
----@return table rows {name=, count=, why=}
-function M.devices() return core.drivers() end
+-- A vendor's libraries are loaded into a runner, which they may take down.
+local function devices_of(driver)
+  local client = require("kc.client").new {}
+  local reply, failure = client:request({ op = "devices", driver = driver }, nil, PATIENCE)
+  client:close()
+  return reply and reply.devices or { { name = driver, why = failure.text } }
+end
+
+--- Every device of every backend, or the reason why a backend has none.
+---@return table rows {name=as kc.device takes it, driver=backend, fingerprint=table|nil, why=string|nil}
+function M.devices()
+  local rows = {}
+  core.subreaper()
+  for _, driver in ipairs(core.drivers()) do
+    for _, row in ipairs(devices_of(driver)) do
+      row.driver = driver
+      rows[#rows + 1] = row
+    end
+  end
+  return rows
+end
 
 return M

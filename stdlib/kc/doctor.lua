@@ -134,8 +134,9 @@ function probes.cache()
 end
 
 function probes.driver(row)
-  if row.count > 0 then return ("%d device%s"):format(row.count, row.count == 1 and "" or "s") end
-  return nil, row.why
+  local f = row.device.fingerprint
+  if f then return ("%s, %s"):format(f.name, f.driver) end
+  return nil, row.device.why
 end
 
 -- ---- what kc uses ---------------------------------------------------------------------------------------------------------------
@@ -178,9 +179,9 @@ local rows = {
 
 local function all_rows()
   local list = table.move(rows, 1, #rows, 1, {})
-  for _, driver in ipairs(core.drivers()) do
-    list[#list + 1] = { "device " .. driver.name, needed = driver.name == "cpu", probe = "driver", count = driver.count,
-                        why = driver.why, purpose = "runs kernels", get = "see above" }
+  for _, device in ipairs(require("kc.device").devices()) do
+    list[#list + 1] = { "device " .. device.name, needed = device.driver == "cpu", probe = "driver", device = device,
+                        purpose = "runs kernels", get = "see above" }
   end
   return list
 end

@@ -43,7 +43,7 @@ local types = {
 local schema = {
   kernel = { name = { "string" }, file = { "string", true }, entry = { "string", true }, args = { "names", true },
              group = { "group", true }, grid = { "grid", true }, contraction = { "boolean" }, denormals = { "denormals" },
-             fast_math = { "boolean" }, defines = { "string" } },
+             fast_math = { "boolean" }, defines = { "string" }, needs = { "string" } },
   library = { name = { "string" }, file = { "files", true }, entry = { "string", true }, args = { "names", true },
               result = { "string" }, map = { "boolean" }, optional = { "boolean" } },
   lua = { name = { "string", true }, run = { "function", true }, kernels = { "names" }, file = { "files" }, optional = { "boolean" } },
@@ -74,7 +74,8 @@ end
 
 --- A kernel in a file beside the contract.
 ---@param options table {file=, entry=, args={tensor and dimension names}, group={}, grid={dimension names or counts}, name=,
----  contraction=false, denormals="preserve", fast_math=false, defines=""}
+---  contraction=false, denormals="preserve", fast_math=false, defines="", needs=features that the device must have (its fingerprint
+---  lists them), separated by spaces: where one is missing the kernel is skipped}
 ---@return table implementation
 function M.kernel(options)
   local out = build("kernel", "kc.kernel", options)
@@ -94,12 +95,34 @@ function M.library(options)
   return out
 end
 
---- Why an implementation cannot be here at all, or nil: an optional library that is not installed.
+-- Which devices run what is not portable.
+local homes = { c = { "a host function in C", "cpu" }, library = { "a library of the host", "cpu" }, cuda = { "CUDA C++", "cuda", "hip" },
+                opencl = { "OpenCL C", "opencl" } }
+
+--- Why a device does not run an implementation, or nil where it does.
+---@param implementation table
+---@param device string
+---@return string|nil reason
+function M.elsewhere(implementation, device)
+  local kind = implementation.kind
+  local dialect = kind == "kernel" and require("kc.source").dialect(implementation.file) or kind == "library" and kind
+  if kind == "lua" and implementation.file then dialect = "library" end
+  local home = homes[dialect]
+  if not home then return nil end
+  for i = 2, #home do
+    if device:match "^%w+" == home[i] then return nil end
+  end
+  return ("%s runs on the device %s only"):format(home[1], table.concat(home, " or ", 2))
+end
+
+--- Why an implementation cannot be here at all, or nil: not made for this device, or an optional library that is not installed.
 ---@param implementation table
 ---@param directory string
+---@param device string
 ---@return string|nil reason
-function M.absent(implementation, directory)
-  if not implementation.optional then return nil end
+function M.absent(implementation, directory, device)
+  local elsewhere = M.elsewhere(implementation, device)
+  if elsewhere or not implementation.optional then return elsewhere end
   local path = require("kc.loader").resolve(directory, implementation.file)
   if core.stat(path) then return nil end
   return ("library '%s' is not installed"):format(path:match("[^/]+$"))

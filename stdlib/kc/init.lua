@@ -5,7 +5,7 @@ local words = require "kc.words"
 -- name -> { module, field } (no field: the module itself)
 local origin = {
   contract = { "contract", "contract" }, suite = { "suite", "suite" },
-  incident = { "incident", "incident" },
+  incident = { "incident", "incident" }, accuracy = { "accuracy", "accuracy" },
   kernel = { "implementation", "kernel" }, library = { "implementation", "library" },
   implementation = { "implementation", "implementation" }, command = { "implementation", "command" },
   range = { "scope", "range" }, choice = { "scope", "choice" },

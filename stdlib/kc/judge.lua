@@ -128,16 +128,7 @@ function commands.plan(self, request)
   return { plans = plan.suite(file, function(path) return self:load(path) end, request) }
 end
 
-function commands.devices(self)
-  local rows = core.drivers()
-  for _, row in ipairs(rows) do
-    if row.count > 0 then
-      local ok, fingerprint = pcall(self.fingerprint, self, row.name)
-      row.fingerprint, row.why = ok and fingerprint or nil, not ok and tostring(fingerprint.message) or nil
-    end
-  end
-  return { devices = rows }
-end
+function commands.devices() return { devices = require("kc.device").devices() } end
 
 -- A class: its text, and the contracts that state it.
 local function explain_class(self, request)
@@ -169,19 +160,29 @@ function commands.fingerprints(self, request)
   return { fingerprints = list }
 end
 
+-- On the device named, or on that which suits a run on `devices`.
 function commands.calibrate(self, request)
   local loaded = self:load(request.path)
-  local fingerprint = self:fingerprint(request.device)
-  local key = calibrate.key(loaded, request.device, fingerprint, request.seed)
+  local device = request.device or calibrate.place(loaded.contract, request.devices)
+  local fingerprint = self:fingerprint(device)
+  local key = calibrate.key(loaded, device, fingerprint, request.seed)
   local record = request.cached and calibrate.cached(key, loaded)
   if record then return { record = record, cached = true, fingerprint = fingerprint } end
   local started = core.clock()
   local bads
-  record, bads = calibrate.run(loaded, { device = request.device, seed = request.seed, timeout = request.timeout, verbose = self.verbose,
+  record, bads = calibrate.run(loaded, { device = device, seed = request.seed, timeout = request.timeout, verbose = self.verbose,
                                    cache = self:cache_for(loaded), progress = self.progress, limit = self.limit })
   record.seconds = core.clock() - started
   calibrate.store(key, record)
   return { record = record, fingerprint = fingerprint, class = loaded.contract.identifier.class, bads = request.bads and bads or nil }
+end
+
+-- How two devices differ on one implementation.
+function commands.pair(self, request)
+  local found = self:find(request.path, request.implementation, request)
+  return { pair = require("kc.pair").run(found.loaded, found.implementation, { devices = request.devices, seed = request.seed,
+    thorough = request.thorough, timeout = request.timeout, limit = self.limit, cache = self:cache_for(found.loaded),
+    directory = found.directory, path = found.path, verbose = self.verbose, progress = self.progress }) }
 end
 
 -- The inputs of one contract, written for another machine.
@@ -252,7 +253,7 @@ function commands.cell(self, request)
     cache = self:cache_for(found.loaded), verbose = self.verbose, progress = self.progress, limit = self.limit })
   local m, contract = result.measurement, found.loaded.contract
   if request.sample then -- a replay: `run` calibrates before it comes here
-    local record = commands.calibrate(self, { path = found.loaded.reference, device = request.device, seed = request.seed,
+    local record = commands.calibrate(self, { path = found.loaded.reference, devices = { request.device }, seed = request.seed,
                                               timeout = request.timeout, cached = true }).record
     if not record.ok then result.verdict = verdict.new("mistrusted", "not calibrated: " .. record.reasons[1]) end
   end

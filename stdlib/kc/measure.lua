@@ -441,6 +441,32 @@ function M.again(candidate, spec, options)
   return y, digest
 end
 
+--- Runs a sample on several candidates, and judges nothing.
+---@param list table candidates
+---@param spec table
+---@param options table as for M.sample
+---@return table|nil run {index=, label=, inputs=, outputs=list of name -> copy, exact=function that gives the references}; nil where the
+---  sample has no inputs
+---@return table|nil failure evidence
+---@return integer|nil which candidate failed
+function M.side_by_side(list, spec, options)
+  local contract = list[1].contract
+  local ready = prepared(contract, spec, options)
+  if ready.unmet then return nil end
+  local both = { index = spec.index, label = spec.label, inputs = ready.inputs, outputs = {} }
+  for i, candidate in ipairs(list) do
+    local outputs, record = make(contract.scope.outputs, spec.sizes), {}
+    both.outputs[i] = produce(candidate, ready.inputs, outputs, spec, options, record)
+    close_all(outputs)
+    if not both.outputs[i] then return nil, record.evidence, i end
+  end
+  function both.exact()
+    ready.references = ready.references or references(contract, by_name(ready.inputs), spec.sizes)
+    return ready.references
+  end
+  return both
+end
+
 local function blank(spec)
   return { index = spec.index, label = spec.label, draw = spec.draw, random = spec.random, sizes = spec.sizes, judged = 0, vacuous = 0,
            zeros = 0, exact = 0, refined = 0, class_no = 0 }

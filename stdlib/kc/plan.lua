@@ -147,7 +147,7 @@ local function describe(loaded, path, digest_of, entries, request, directory)
                               role = entry.role, device = outside and external.DEVICE or device, on = device,
                               given = entry.given, matrix = entry.matrix, row = entry.row, column = entry.column,
                               timeout = entry.timeout,
-                              absent = implementations.absent(entry.implementation, directory) }
+                              absent = implementations.absent(entry.implementation, directory, device) }
       end
     end
   end

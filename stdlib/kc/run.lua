@@ -67,8 +67,10 @@ function Run:show()
     self.shown = self.shown + 1
     local slot = self.slots[self.shown]
     for _, report in ipairs(self.reports) do
-      if slot.record then report[self.options.command == "calibrate" and "states" or "calibration"](report, slot.record, slot.cached) end
+      if slot.record and self.options.command == "calibrate" then report:states(slot.record) end
+      if slot.record and self.options.command ~= "calibrate" then report:calibration(slot.record, slot.cached, slot.device) end
       if slot.result then report:result(slot.result) end
+      if slot.pair then report:pair(slot.pair) end
     end
   end
 end
@@ -81,6 +83,7 @@ function Run:settle(slot, result)
     result.type = "measurement"
     self:write_trace(result)
   end
+  for _, pair in ipairs(slot.pairs or {}) do self:compare(pair) end
   self:show()
 end
 
@@ -95,6 +98,73 @@ function Run:failed(cell, reply)
   if reply.code ~= "contract" and reply.code ~= "digest" then self.state.host = true end
   if reply.code == "contract" then self.state.usage = true end
   return bare(cell, self.options.seed, verdict.new("unknown", reply.error))
+end
+
+-- ---- pairs of devices
+-- --------------------------------------------------------------------------------------------------------------------
+
+-- Digests of a result's outputs, by sample; nil where none were recorded.
+local function digests(result)
+  local list, n = {}, 0
+  for _, sample in ipairs(result.samples or {}) do
+    if sample.digest then list[sample.index], n = sample.digest, n + 1 end
+  end
+  return n > 0 and list or nil, n
+end
+
+local function equal(a, b)
+  for index, digest in pairs(a) do -- order does not matter
+    if b[index] and b[index] ~= digest then return false end
+  end
+  return true
+end
+
+function Run:paired(pair, record)
+  pair.slot.pair, pair.slot.ready = record, true
+  if not record then return end
+  record.type = "pair"
+  self:write_trace(record)
+end
+
+-- When both devices have been judged: equal digests say all, else a judge runs both again.
+function Run:compare(pair)
+  local one, two = pair.cells[1].slot.result, pair.cells[2].slot.result
+  if not one or not two or pair.slot.ready then return end
+  local a, n = digests(one)
+  local b = digests(two)
+  local devices = { one.device, two.device }
+  if not a or not b then
+    self:paired(pair)
+  elseif equal(a, b) then
+    self:paired(pair, { contract = one.contract, implementation = one.implementation, devices = devices, seed = one.seed, samples = n,
+                        different = 0 })
+  else
+    local cell, o = pair.cells[1].cell, self.options
+    self.queue[#self.queue + 1] = { request = { cmd = "pair", path = cell.path, implementation = cell.implementation, devices = devices,
+      seed = o.seed, timeout = o.patience or cell.timeout or o.timeout, thorough = o.thorough }, affinity = cell.affinity,
+      done = function(reply)
+        if reply.error then self:refused(reply) end
+        self:paired(pair, reply.pair)
+        self:show()
+      end }
+  end
+end
+
+-- The first device beside each other one, for every implementation.
+function Run:add_pairs(cells)
+  local first = {}
+  for _, item in ipairs(cells) do
+    local name = item.cell.implementation
+    if first[name] and item.cell.device ~= first[name].cell.device then
+      local pair = { cells = { first[name], item }, slot = self:add_slot() }
+      for _, one in ipairs(pair.cells) do
+        one.slot.pairs = one.slot.pairs or {}
+        table.insert(one.slot.pairs, pair)
+      end
+      self:compare(pair)
+    end
+    first[name] = first[name] or item
+  end
 end
 
 -- ---- tasks
@@ -147,8 +217,8 @@ end
 
 function Run:calibration_task(group)
   local o = self.options
-  return { request = { cmd = "calibrate", path = group.path, device = group.device, seed = o.seed, timeout = o.timeout,
-                       cached = o.command ~= "calibrate", bads = o.command == "calibrate" },
+  return { request = { cmd = "calibrate", path = group.path, device = group.device, devices = o.devices, seed = o.seed,
+                       timeout = o.timeout, cached = o.command ~= "calibrate", bads = o.command == "calibrate" },
            affinity = group.affinity, done = function(reply) self:calibrated(group, reply) end }
 end
 
@@ -158,41 +228,62 @@ function Run:add_slot()
   return slot
 end
 
--- One group for each contract and device: its calibration, then its cells; cells that a resumed trace holds are settled
--- from it.
+-- What a group of tasks begins with: a calibration, on the device named or on that which suits the run.
+function Run:group(plan, device)
+  local group = { path = plan.contract.path, device = device, affinity = plan.contract.affinity, items = {}, slot = self:add_slot(),
+                  index = #self.slots }
+  self.groups[#self.groups + 1] = group
+  return group
+end
+
+-- A cell waits for its contract's calibration, unless a resumed trace holds it or it cannot run here.
+function Run:add_cell(group, cell)
+  local slot = self:add_slot()
+  self.total = self.total + 1
+  cell.seed, cell.affinity, cell.thorough = self.options.seed, group.affinity, self.options.thorough
+  group.slot.device = group.slot.device or cell.device
+  local known = self.trace and self.trace.done[trace.key(cell)]
+  slot.resumed = known ~= nil
+  if known then
+    self:settle(slot, known)
+  elseif cell.absent then
+    self:settle(slot, bare(cell, cell.seed, verdict.new("skipped", cell.absent)))
+  else
+    group.items[#group.items + 1] = { cell = cell, slot = slot }
+  end
+  return { cell = cell, slot = slot }
+end
+
+-- `calibrate`: a group for each contract and device. `run`: one for each contract, with its cells device by device.
+function Run:group_plan(plan)
+  if self.options.command == "calibrate" then
+    for _, device in ipairs(self.options.devices) do self:group(plan, device) end
+    return
+  end
+  local group, cells = self:group(plan), {}
+  for _, device in ipairs(self.options.devices) do
+    for _, cell in ipairs(plan.cells) do
+      if cell.on == device then cells[#cells + 1] = self:add_cell(group, cell) end
+    end
+  end
+  self:add_pairs(cells)
+end
+
 function Run:prepare(plans)
-  self.queue, self.stories = {}, {}
+  self.queue, self.stories, self.groups = {}, {}, {}
   for _, plan in ipairs(plans) do
     local last = self.stories[#self.stories]
     local path = plan.cells[1] and plan.cells[1].path
     if plan.story and path and not (last and last.path == path) then
       self.stories[#self.stories + 1] = { path = path, story = plan.story }
     end
-    for _, device in ipairs(self.options.devices) do
-      local affinity = ("%s %s"):format(device, plan.contract.affinity)
-      local group = { path = plan.contract.path, device = device, affinity = affinity, items = {}, slot = self:add_slot(),
-                      index = #self.slots }
-      for _, cell in ipairs(self.options.command == "calibrate" and {} or plan.cells) do
-        if cell.on == device then
-          local slot = self:add_slot()
-          self.total = self.total + 1
-          cell.seed, cell.affinity, cell.thorough = self.options.seed, affinity, self.options.thorough
-          local known = self.trace and self.trace.done[trace.key(cell)]
-          slot.resumed = known ~= nil
-          if known then
-            self:settle(slot, known)
-          elseif cell.absent then
-            self:settle(slot, bare(cell, cell.seed, verdict.new("skipped", cell.absent)))
-          else
-            group.items[#group.items + 1] = { cell = cell, slot = slot }
-          end
-        end
-      end
-      if #group.items > 0 or self.options.command == "calibrate" then
-        self.queue[#self.queue + 1] = self:calibration_task(group)
-      else
-        group.slot.ready = true
-      end
+    self:group_plan(plan)
+  end
+  for _, group in ipairs(self.groups) do
+    if #group.items > 0 or self.options.command == "calibrate" then
+      self.queue[#self.queue + 1] = self:calibration_task(group)
+    else
+      group.slot.ready = true
     end
   end
   self:show()

@@ -16,6 +16,20 @@ function handlers.open(self, request)
   return { fingerprint = device:fingerprint() }
 end
 
+-- What a backend has: every device with what it says of itself, or why there is none.
+function handlers.devices(_, request)
+  local count, why = core.probe(request.driver)
+  local rows = {}
+  for i = 1, count do
+    local row = { name = count == 1 and request.driver or ("%s:%d"):format(request.driver, i - 1) }
+    local device, message = core.device(("%s:%d"):format(request.driver, i - 1))
+    row.fingerprint, row.why = device and device:fingerprint(), message
+    rows[i] = row
+    if device then device:close() end
+  end
+  return { devices = count > 0 and rows or { { name = request.driver, why = why } } }
+end
+
 function handlers.buffer(self, request, fds)
   if not fds[1] then return { error = "a buffer's descriptor did not arrive: does the candidate limit open files?", code = "io" } end
   local buffer, message, code = core.attach(fds[1], request.format, request.shape,

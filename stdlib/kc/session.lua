@@ -12,7 +12,7 @@ function M.judge(target, options)
   require("kc.core").subreaper()
   local judge = require("kc.judge").new { limit = seconds, progress = options.progress }
   local function ask(request)
-    request.device, request.seed, request.timeout = device, seed, seconds
+    request.seed, request.timeout = seed, seconds
     local reply = judge:answer(request)
     if reply.error then error(reply.error, 3) end
     return reply
@@ -21,9 +21,9 @@ function M.judge(target, options)
   for _, path in ipairs(ask({ cmd = "files", targets = { target }, roots = require("kc.paths").contract_roots() }).files) do
     local roots = require("kc.paths").contract_roots()
     for _, plan in ipairs(ask({ cmd = "plan", path = path, devices = { device }, impl = options.impl, roots = roots }).plans) do
-      local record = ask({ cmd = "calibrate", path = plan.contract.path, cached = true }).record
+      local record = ask({ cmd = "calibrate", path = plan.contract.path, devices = { device }, cached = true }).record
       for _, cell in ipairs(plan.cells) do
-        local result = ask({ cmd = "cell", path = path, implementation = cell.implementation }).result
+        local result = ask({ cmd = "cell", path = path, device = cell.on, implementation = cell.implementation }).result
         if not record.ok then result.verdict = require("kc.verdict").new("mistrusted", record.reasons[1]) end
         results[#results + 1] = result
       end

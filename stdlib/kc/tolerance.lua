@@ -43,6 +43,7 @@ local fields = {
   log_error = { "the error of the kernel's log in units of u, at least 1 (correct rounding)", is_error },
   rsqrt_error = { "the error of the kernel's 1 / sqrt in units of u, at least 1", is_error },
   algorithm = { "\"two_pass\" or \"welford\"", one_of { "two_pass", "welford" } },
+  zeros = { "\"either\"", one_of { "either" } },
   factor = { "a finite number >= 0", is_size },
   peer = { "an implementation", function(v) return require("kc.implementation").is(v) end },
 }
@@ -53,7 +54,7 @@ local kinds = {
   exact = { id = "T-EXACT", formula = "y = y*", core = "exact", reads = { "denormals", "?", "source" }, good = 0, bad = 0 },
   policy = { id = "T-POLICY", formula = "y = policy(y*)", core = "exact", reads = { "denormals", "policy", "?", "source" },
              good = 0, bad = 0 },
-  ulp = { id = "T-ULP", formula = "|y - y*| <= n ulp(y*)", core = "ulp", reads = { "denormals", "limit", "source" },
+  ulp = { id = "T-ULP", formula = "|y - y*| <= n ulp(y*)", core = "ulp", reads = { "denormals", "limit", "source", "?", "zeros" },
           good = 0.5, bad = 2 },
   abs = { id = "T-ABS", formula = "|y - y*| <= a", core = "abs", reads = { "denormals", "limit", "source" }, good = 0.5, bad = 2 },
   rel = { id = "T-REL", formula = "|y - y*| <= r |y*|", core = "rel", reads = { "denormals", "limit", "source" },
@@ -115,8 +116,9 @@ function M.exact(options) return new("exact", options) end
 ---@return table tolerance
 function M.policy(options) return new("policy", options) end
 
---- At most `limit` units in the last place of the exact value (Muller's ulp, overflow inside the bound allowed).
----@param options table {limit=number, denormals=, source=text}
+--- At most `limit` units in the last place of the exact value (Muller's ulp, overflow inside the bound allowed). A zero must have the
+--- sign of the number that it stands for, unless zeros = "either".
+---@param options table {limit=number, denormals=, source=text, zeros="either"|nil}
 ---@return table tolerance
 function M.ulp(options) return new("ulp", options) end
 
@@ -240,7 +242,7 @@ end
 function Tolerance:core()
   local how = kinds[self.kind].core
   if not how then error(("tolerance.%s belongs to a sample; pass the fourth argument of the postcondition"):format(self.kind), 0) end
-  return { kind = how, value = self.limit or 0.0, denormals = self.denormals }
+  return { kind = how, value = self.limit or 0.0, denormals = self.denormals, either_zero = self.zeros == "either" }
 end
 
 -- Rounding to nearest alone costs half an ulp, so that much, with what the 12 bits of a recorded ratio add, is always allowed.
@@ -343,7 +345,8 @@ function Tolerance:__tostring()
   local parts = {}
   for _, field in ipairs(field_names(self.kind)) do
     local value = field == "peer" and self.peer.name or self[field]
-    parts[#parts + 1] = ("%s %s"):format(field, type(value) == "number" and ("%g"):format(value) or tostring(value))
+    local text = type(value) == "number" and ("%g"):format(value) or tostring(value)
+    if value ~= nil then parts[#parts + 1] = ("%s %s"):format(field, text) end
   end
   local source = self.source and " [" .. self.source .. "]" or ""
   return ("%s: %s, %s%s"):format(self.id, self.formula, table.concat(parts, ", "), source)

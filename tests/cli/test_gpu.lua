@@ -17,7 +17,8 @@ t:expect({ "devices" }, { code = 0, out = { "Fake GPU 0, sm_90; CUDA 12345; nvrt
 t:expect({ "devices" },
   { code = 0, out = { "cuda     absent: no CUDA runtime: /nowhere.so", "hip      absent: no HIP runtime: /nowhere.so" } },
   { "KC_CUDA=/nowhere.so", "KC_HIP=/nowhere.so" })
-t:expect({ "devices" }, { code = 0, out = { "cuda     absent: ", "KC_NVRTC names a library that does not load: /nowhere.so" } },
+t:expect({ "devices" },
+  { code = 0, out = { "cuda:0   absent: ", "cuda:1   absent: ", "KC_NVRTC names a library that does not load: /nowhere.so" } },
   { env[1], "KC_NVRTC=/nowhere.so" })
 
 -- A verdict, and beside it what the code says. A trap is a crash of the candidate; the author's own CUDA C++ is built too.

@@ -79,7 +79,12 @@ assert(seen.environment == 1 and seen.calibration == 3 and seen.measurement == 3
 seen = counted(trace .. ".command")
 assert(seen.environment == 1 and seen.calibration == 1 and seen.measurement == 1 and seen["end"] == 1)
 
-for _, bad in ipairs { {}, { type = "measurement" }, { type = "end", counts = {}, exit = 0, seconds = "0x1p+0", sha256 = "short" },
+t:run { "run", "contracts/C-EXC-01.relu.f32", "--device", "cpu", "--device", "cpu:0", "--trace", trace .. ".pair" }
+seen = counted(trace .. ".pair")
+assert(seen.measurement == 4 and seen.pair == 2)
+
+for _, bad in ipairs { {}, { type = "pair", contract = "x", implementation = "y", devices = {}, seed = 0, samples = -1, different = 0 },
+                       { type = "measurement" }, { type = "end", counts = {}, exit = 0, seconds = "0x1p+0", sha256 = "short" },
                        { type = "end", counts = {}, exit = 0, seconds = 1, sha256 = ("a"):rep(64) } } do
   assert(validate(bad, schema, "bad"), "accepted")
 end

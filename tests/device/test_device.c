@@ -186,6 +186,25 @@ Test(device, an_empty_buffer_can_be_passed) {
   }
 }
 
+Test(device, functions_may_be_called_as_a_device_calls_its_own) {
+  static const char source[] = "KC_FN kc_f32 exp(kc_f32 x) { return x + 1.0f; }\n"
+                               "KC_FN kc_f32 clamp(kc_f32 x, kc_f32 low, kc_f32 high) { return exp(x) + low + high; }\n"
+                               "KC_FN kc_i32 get_global_id(kc_i32 i) { return i; }\n"
+                               "KC_KERNEL void dot(KC_GLOBAL kc_f32 *x) {\n  kc_i32 max = get_global_id(kc_gid(0));\n"
+                               "  x[max] = clamp(x[max], 10.0f, 100.0f) + kc_exp(0.0f);\n}\n";
+  for (rig r = {0}; rig_next(&r);) {
+    kc_buffer *x = rig_buffer("f32", 2);
+    float *data = kc_buffer_data(x);
+    data[0] = 1, data[1] = 2;
+    kc_drv_kernel *k = rig_kernel(&r, (recipe){.source = source, .entry = "dot", .signature = "x:f32[]"});
+    LAUNCH(&r, k, LINE(1, 2), BUFFER(x));
+    data = kc_buffer_data(x);
+    cr_expect(data[0] == 113 && data[1] == 114, "%s: %g and %g", r.v->name, (double)data[0], (double)data[1]);
+    r.v->unload(r.d, k);
+    kc_buffer_release(x);
+  }
+}
+
 Test(device, groups_share_local_arrays_and_meet_at_barriers) {
   static const char source[] =
       "KC_FN kc_i32 other(kc_i32 i) { return kc_lsize(0) - 1 - i; }\n"

@@ -85,7 +85,7 @@ Test(faulty, a_device_that_is_absent_or_does_not_open) {
   lua_State *L = state();
   faulty.call = FAULT_PROBE;
   run(L, "local d, m, c = core.device('faulty') return d == nil and m:find('faulty') and c == 'no-device'");
-  run(L, "local row = core.drivers()[1] return row.name == 'faulty' and row.count == 0 and #row.why > 0");
+  run(L, "local count, why = core.probe('faulty') return core.drivers()[1] == 'faulty' and count == 0 and #why > 0");
   faulty.manner = FAULT_NONSENSE;
   run(L, "local d, m, c = core.device('faulty') return d == nil and c == 'no-device'");
   faulty = (faulty_plan){.call = FAULT_OPEN, .manner = FAULT_SILENT};

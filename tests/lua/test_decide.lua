@@ -79,6 +79,11 @@ expect("yes", "yes", "f32", 0, { s / 2, nil, "+finite" }, ulp(0.5), "rounds to z
 expect("no", "no", "f32", 0, { 3 * s / 4, nil, "+finite" }, ulp(0.5), "does not round to zero")
 expect("no", "no", "f32", -0.0, { s / 4, nil, "+finite" }, ulp(0.5), "a zero of the wrong sign")
 expect("no", "no", "f32", 0, { 1, nil, "+finite" }, ulp(4), "zero for one")
+local either = { kind = "ulp", value = 2.0, either_zero = true }
+expect("yes", "yes", "f32", 0, { -s, nil, "-finite" }, either, "a zero of the other sign, where it is near enough")
+expect("no", "no", "f32", 0, { -s, nil, "-finite" }, ulp(2), "the same, where the sign counts")
+expect("no", "no", "f32", 0, { -3 * s, nil, "-finite" }, either, "a zero of the other sign, too far")
+expect("no", "no", "f32", 0, { 0, 0, "-0" }, either, "the sign of an exact zero counts")
 expect("no", "no", "f32", 0, { 2.0 ^ -130, nil, "+finite" }, ulp(1), "flushed, denormals preserved")
 expect("yes", "yes", "f32", 0, { 2.0 ^ -130, nil, "+finite" }, ulp(1, "flush"), "flushed, flushing declared")
 expect("no", "no", "f32", -0.0, { 2.0 ^ -130, nil, "+finite" }, ulp(1, "flush"), "flushed to the wrong sign")

@@ -18,14 +18,17 @@ end
 
 -- ---- drivers and devices ----
 
-local rows = core.drivers()
-check(rows[1].name == "cpu" and rows[1].count == 1 and rows[1].why == nil)
+check(core.drivers()[1] == "cpu")
+check(select("#", core.probe "cpu") == 1 and core.probe "cpu" == 1)
+raises(function() core.probe("cpo") end, "unknown device 'cpo'", "did you mean 'cpu'")
 raises(function() core.device("cpo") end, "unknown device 'cpo'", "did you mean 'cpu'")
-raises(function() core.device("cpu:x") end, "NAME:NUMBER")
 raises(function() core.device("cpu:") end, "NAME:NUMBER")
 raises(function() core.device(nil) end, "string expected")
-local none, message, code = core.device("cpu:7")
-check(none == nil and message:find("cpu:7") and code == "no-device")
+for which, pattern in pairs { ["7"] = "does not exist; there are 1", ["99999999999"] = "does not exist", nvidia = "none of 1 mentions" } do
+  local none, message, code = core.device("cpu:" .. which)
+  check(none == nil and message:find("cpu:" .. which, 1, true) and message:find(pattern) and code == "no-device", message)
+end
+core.device("cpu:KC CPU"):close() -- its driver is "kc cpu VERSION"
 
 local device = core.device("cpu:0")
 check(tostring(device) == "kc.device (cpu:0)")

@@ -29,6 +29,12 @@ function Report:specificity(crossed) self.document.specificity = crossed end
 --- One result.
 function Report:result(r) table.insert(self.document.results, r) end
 
+--- How two devices differ.
+function Report:pair(record)
+  self.document.pairs = self.document.pairs or json.list {}
+  table.insert(self.document.pairs, record)
+end
+
 --- An incident: its story; the results of the same path are what was seen.
 function Report:incident(story, path)
   self.document.incidents = self.document.incidents or json.list {}

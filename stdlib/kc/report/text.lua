@@ -50,14 +50,26 @@ local function states(record)
     least == math.huge and "infinitely many" or ("%.3g"):format(least))
 end
 
+-- What the following lines are about, unless that has been said.
+function Report:head(contract, device)
+  if contract == self.contract and device == self.device then return end
+  self.write(("\n%s  on %s\n"):format(contract, device))
+  self.contract, self.device = contract, device
+end
+
 --- A calibration record: one line when sound, the complaints when not.
-function Report:calibration(record, cached)
+---@param record table
+---@param cached boolean
+---@param device string|nil that of the results which follow
+function Report:calibration(record, cached, device)
+  local where = device and device ~= record.device and " on " .. record.device or ""
+  if record.ok and self.quiet then return end
+  self:head(record.contract, device or record.device)
   if record.ok then
-    if self.quiet then return end
-    self.write(("\n%s  on %s\n  calibrated%s: %s\n"):format(record.contract, record.device, cached and " (cached)" or "", states(record)))
+    self.write(("  calibrated%s%s: %s\n"):format(where, cached and " (cached)" or "", states(record)))
     return
   end
-  self.write(("\n%s  on %s\n  %s\n"):format(record.contract, record.device, self:paint("mistrusted", "not calibrated")))
+  self.write(("  %s\n"):format(self:paint("mistrusted", "not calibrated" .. where)))
   for _, reason in ipairs(record.reasons) do self.write("    " .. reason .. "\n") end
 end
 
@@ -139,6 +151,7 @@ local function table_cell(r)
   if not at then return r.verdict.name end
   local size, of = size_of(r, worst)
   if worst == math.huge then size, of = ("%.4g for %.4g"):format(number(at.got), number(at.lo)), "" end
+  if worst == 0 then return r.verdict.name == "held" and "exact" or r.verdict.name:upper() end
   local mark = r.verdict.name == "held" and "" or r.verdict.name:upper() .. " "
   return ("%s%s%s at %s"):format(mark, size:gsub(" ulp", ""), of, arguments(at, "%a"))
 end
@@ -194,6 +207,7 @@ function Report:result(r)
   self.results[#self.results + 1] = r
   self:enter(r)
   if self.quiet and v.name == "held" then return end
+  self:head(r.contract, r.device)
   local name = self:paint(v.name, ("%-10s"):format(v.name))
   local facts = r.judged and ("%d elements, worst %.3g of the tolerance"):format(r.judged, number(r.worst)) or ""
   if r.vacuous and r.vacuous > 0 then facts = ("%s, %d vacuous"):format(facts, r.vacuous) end
@@ -207,6 +221,55 @@ function Report:result(r)
   if v.note then self.write(("             note: %s\n"):format(clean(v.note))) end
   if r.static then self.write(("             static evidence: %s\n"):format(clean(evidence.text(r.static)))) end
   if r.replay then self.write(("             kc replay %s\n"):format(r.replay)) end
+end
+
+-- ---- two devices side by side -------------------------------------------------------------------------------------------------
+
+-- The bin that holds (2^(k-34), 2^(k-33)] of whole distances; those below 1 are not in use.
+local function bin_text(k)
+  local low, high = (1 << (k - 33) >> 1) + 1, 1 << (k - 33)
+  return k == 65 and "more than 2^31" or low >= high and ("%d"):format(high) or ("%d to %d"):format(low, high)
+end
+
+local function histogram_text(histogram)
+  local parts = {}
+  for k = 33, 65 do
+    local n = histogram[k + 1] or 0
+    if n > 0 then parts[#parts + 1] = ("%s ulp %d"):format(bin_text(k), n) end
+  end
+  return table.concat(parts, ", ")
+end
+
+local function pair_element(e, devices)
+  local lo, hi = number(e.lo), number(e.hi)
+  local exact = lo == hi and ("%.9g"):format(lo) or ("%.9g [%a, %a]"):format(lo, lo, hi)
+  local at = #e.inputs > 0 and " at " .. arguments(e.inputs and { inputs = e.inputs }, "%name = %g (%a)") or ""
+  return ("%s[%d] of sample %d (%s)%s: %s %.9g (%s), %s %.9g (%s), exact %s"):format(e.output, e.element, e.sample, clean(e.label), at,
+    devices[1], number(e.a.value), e.a.code, devices[2], number(e.b.value), e.b.code, exact)
+end
+
+--- How two devices differ on one implementation.
+function Report:pair(record)
+  if self.quiet and record.different == 0 and not record.failed then return end
+  local one, two = record.devices[1], record.devices[2]
+  self:head(record.contract, ("%s beside %s"):format(one, two))
+  local function line(text) self.write("             " .. text .. "\n") end
+  local function row(text) self.write(("  %-10s %-24s %s\n"):format("pair", clean(record.implementation), text)) end
+  if record.failed then
+    row(("not compared: %s: %s"):format(record.failed.device, clean(record.failed.text)))
+  elseif record.different == 0 then
+    row(("the same bits in one run of each of %d samples"):format(record.samples))
+  else
+    row(("other bits in %d of %d elements (%.3g %%)"):format(record.different, record.elements, 100 * record.different / record.elements))
+    local ulps = histogram_text(record.histogram)
+    if ulps ~= "" then line(("distance: %s; at most %.4g"):format(ulps, number(record.worst))) end
+    if record.payloads > 0 then line(("NaNs of other bits: %d"):format(record.payloads)) end
+    if record.classes > 0 then line(("of another class (NaN, infinite, zero of the other sign): %d"):format(record.classes)) end
+    if not record.first then return end
+    line("first: " .. pair_element(record.first, record.devices))
+    local n = record.nearer
+    line(("nearer the exact value: %s in %d, %s in %d%s"):format(one, n[1], two, n[2], n[3] > 0 and (", undecided %d"):format(n[3]) or ""))
+  end
 end
 
 --- An incident, told from what was seen.
