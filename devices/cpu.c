@@ -187,4 +187,7 @@ const kc_driver kc_driver_cpu = {.abi_size = sizeof(kc_driver),
                                  .build = build,
                                  .unload = unload,
                                  .launch = kc__cpu_launch,
-                                 .sync = sync};
+                                 .sync = sync,
+                                 .archs = NULL,
+                                 .compile = NULL,
+                                 .code = NULL};

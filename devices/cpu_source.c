@@ -35,22 +35,6 @@ static void add_call(kc__string *out, const kc_build *b) {
   kc__addf(out, ");\n");
 }
 
-/* A wrong number or type of arguments shows up here: the "file" says what was declared. */
-static void call_marker(kc__string *out, const kc_build *b) {
-  kc__string text = {0};
-  kc__addf(&text, "call of %s as declared: (", b->entry);
-  for (int i = 0; i < b->param_count; i++) {
-    const kc_param *p = &b->params[i];
-    kc__addf(&text, "%s%s %s%s", i ? ", " : "", p->name ? p->name : "?", p->format->name, p->buffer ? "[]" : "");
-  }
-  kc__addf(&text, ")");
-  if (text.failed)
-    out->failed = true;
-  else
-    kc__source_line(out, text.s);
-  kc__string_clear(&text);
-}
-
 static const char strict[] =
     "#pragma GCC diagnostic error \"-Wconversion\"\n#pragma GCC diagnostic error \"-Wsign-conversion\"\n";
 static const char exported[] = "__attribute__((visibility(\"default\"))) ";
@@ -85,7 +69,7 @@ kc_status kc__cpu_source(kc__string *out, const kc_build *b, kc_text *err) {
   if (status != KC_OK) return status;
   kc__source_line(out, b->file);
   kc__add(out, b->source, strlen(b->source));
-  call_marker(out, b);
+  kc__source_call(out, b); /* a wrong number or type of arguments shows up here */
   (kernel ? add_kernel_calls : add_host_call)(out, b);
   return out->failed ? kc_fail(err, KC_ENOMEM, "no memory for the source of %s", b->file) : KC_OK;
 }

@@ -1,4 +1,4 @@
 /* drivers.c - the table of device backends: one row each. */
 #include "drivers.h"
 
-const kc_driver *const kc_drivers[] = {&kc_driver_cpu, &kc_driver_opencl, NULL};
+const kc_driver *const kc_drivers[] = {&kc_driver_cpu, &kc_driver_opencl, &kc_driver_cuda, &kc_driver_hip, NULL};

@@ -334,4 +334,7 @@ const kc_driver kc_driver_opencl = {.abi_size = sizeof(kc_driver),
                                     .build = build,
                                     .unload = unload,
                                     .launch = launch,
-                                    .sync = sync};
+                                    .sync = sync,
+                                    .archs = NULL,
+                                    .compile = NULL,
+                                    .code = NULL};

@@ -138,7 +138,7 @@ static kc_status check_param(const kc_drv_device *d, kc__cl kernel, const kc_bui
 static kc_status take_kernel(kc__cl *kernel, const kc_drv_device *d, kc__cl program, const kc_build *b, kc_text *err) {
   int32_t code;
   kc__string name = {0};
-  kc__addf(&name, "%s%s", b->dialect == KC_DIALECT_KC ? "kc__" : "", b->entry); /* kc__dialect_own_names */
+  kc__dialect_own_entry(&name, b);
   *kernel = name.failed ? NULL : d->cl.create_kernel(program, name.s, &code);
   if (name.failed) code = KC__CL_OUT_OF_HOST_MEMORY;
   kc__string_clear(&name);
@@ -152,11 +152,8 @@ static kc_status take_kernel(kc__cl *kernel, const kc_drv_device *d, kc__cl prog
 }
 
 kc_status kc__cl_build(kc__cl *program, kc__cl *kernel, const kc_drv_device *d, const kc_build *b, char **log, kc_text *err) {
-  kc__dialect_facts facts;
-  kc__string source = {0}, complaints = {0};
-  kc_status status = b->dialect == KC_DIALECT_KC ? kc__dialect_check(&facts, b, &complaints, err) : KC_OK;
-  *log = complaints.n ? complaints.s : NULL;
-  if (!*log) kc__string_clear(&complaints);
+  kc__string source = {0};
+  kc_status status = kc__source_check(b, log, err);
   if (status == KC_OK) status = write_source(&source, b, err);
   if (status == KC_OK) status = make(program, d, b, &source, log, err);
   if (status == KC_OK) status = take_kernel(kernel, d, *program, b, err);

@@ -34,6 +34,31 @@ void kc__source_prelude(kc__string *out, const char *const *files) {
       }
 }
 
+void kc__source_call(kc__string *out, const kc_build *b) {
+  kc__string text = {0};
+  kc__addf(&text, "call of %s as declared: (", b->entry);
+  for (int i = 0; i < b->param_count; i++) {
+    const kc_param *p = &b->params[i];
+    kc__addf(&text, "%s%s %s%s", i ? ", " : "", p->name ? p->name : "?", p->format->name, p->buffer ? "[]" : "");
+  }
+  kc__addf(&text, ")");
+  if (text.failed)
+    out->failed = true;
+  else
+    kc__source_line(out, text.s);
+  kc__string_clear(&text);
+}
+
+kc_status kc__source_check(const kc_build *b, char **log, kc_text *err) {
+  kc__dialect_facts facts;
+  kc__string complaints = {0};
+  if (b->dialect != KC_DIALECT_KC) return KC_OK;
+  kc_status status = kc__dialect_check(&facts, b, &complaints, err);
+  *log = complaints.n ? complaints.s : NULL;
+  if (!*log) kc__string_clear(&complaints);
+  return status;
+}
+
 /* ---- defines ------------------------------------------------------------------------------------------------------- */
 
 static bool is_number(const char *s, size_t n) {
@@ -83,8 +108,12 @@ kc_status kc__source_defines(kc__string *out, const char *list, kc_text *err) {
 /* "file(4): error" as CUDA's compilers write it becomes "file:4: error". */
 static void add_place(kc_text *err, const char *line, size_t n) {
   const char *end = memchr(line, '(', n);
-  size_t digits = end ? strspn(end + 1, "0123456789") : 0;
-  if (digits > 0 && strncmp(end + 1 + digits, "): ", 3) == 0)
+  size_t digits = 0;
+  for (; end; end = memchr(end + 1, '(', n - (size_t)(end + 1 - line))) { /* a file's name may have parentheses */
+    digits = strspn(end + 1, "0123456789");
+    if (digits > 0 && strncmp(end + 1 + digits, "): ", 3) == 0) break;
+  }
+  if (end)
     (void)kc_fail(err, KC_EBUILD, "%.*s:%.*s:%.*s", (int)(end - line), line, (int)digits, end + 1,
                   (int)(n - (size_t)(end - line) - digits - 3), end + digits + 3);
   else

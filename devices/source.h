@@ -11,6 +11,10 @@ void kc__source_prelude(kc__string *out, const char *const *files);
 kc_status kc__source_defines(kc__string *out, const char *list, kc_text *err);
 /* Messages about what follows name `file`, from line 1. */
 void kc__source_line(kc__string *out, const char *file);
+/* The #line of what a compiler is to say about a call: "call of k as declared: (x f32[], n i32)". */
+void kc__source_call(kc__string *out, const kc_build *b);
+/* Checks a portable text; its complaints go to `log`, malloc'd, NULL when there are none. Any other dialect is fine. */
+kc_status kc__source_check(const kc_build *b, char **log, kc_text *err);
 /* True for a C identifier. */
 bool kc__is_identifier(const char *s, size_t n);
 /* Puts the line of a compiler's log that says what is wrong into `err`, which keeps its text when there is none. */

@@ -2,9 +2,10 @@
 #include "kc_driver.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* Required operations by offset; import alone is optional. Function pointers all have one size (POSIX), so that a null one can
+/* Required operations by offset. Function pointers all have one size (POSIX), so that a null one can
  * be recognised without knowing its type. */
 static const struct {
   const char *name;
@@ -82,6 +83,42 @@ kc_status kc_driver_launch(const kc_driver *v, kc_drv_device *d, kc_drv_kernel *
   if (status == KC_OK) status = checked(v->sync(d, err), v, "sync", err);
   record->evidence[sizeof record->evidence - 1] = '\0';
   return status;
+}
+
+/* ---- code ------------------------------------------------------------------------------------------------------------ */
+
+static kc_status lacks(const kc_driver *v, const char *what, kc_text *err) {
+  return kc_fail(err, KC_EUNSUPPORTED, "driver '%s' %s", v->name, what);
+}
+
+kc_status kc_driver_archs(char **out, const kc_driver *v, kc_text *err) {
+  blank(err);
+  *out = NULL;
+  if (!v->archs) return lacks(v, "compiles for no architecture but its device's own", err);
+  kc_status status = checked(v->archs(out, err), v, "archs", err);
+  return status == KC_OK && !*out ? no_result(v, "archs", err) : status;
+}
+
+kc_status kc_driver_compile(kc_code *out, const kc_driver *v, const char *arch, const kc_build *b, char **log, kc_text *err) {
+  blank(err);
+  *out = (kc_code){0};
+  *log = NULL;
+  if (!v->compile) return lacks(v, "compiles for no architecture but its device's own", err);
+  kc_status status = checked(v->compile(out, arch, b, log, err), v, "compile", err);
+  return status == KC_OK && !out->block ? no_result(v, "compile", err) : status;
+}
+
+kc_status kc_driver_code(kc_code *out, const kc_driver *v, kc_drv_device *d, kc_drv_kernel *k, kc_text *err) {
+  blank(err);
+  *out = (kc_code){0};
+  if (!v->code) return lacks(v, "does not show the code of its kernels", err);
+  kc_status status = checked(v->code(out, d, k, err), v, "code", err);
+  return status == KC_OK && !out->text ? no_result(v, "code", err) : status;
+}
+
+void kc_code_free(kc_code *code) {
+  free(code->block);
+  *code = (kc_code){0};
 }
 
 /* ---- buffers ------------------------------------------------------------------------------------------------------- */

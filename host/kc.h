@@ -30,7 +30,8 @@ typedef enum kc_status {
   KC_EBUILD = -5,       /* a kernel did not compile or load; the log says why */
   KC_ELAUNCH = -6,      /* a launch failed or was refused by the driver */
   KC_EUNSUPPORTED = -7, /* the driver or format cannot do this */
-  KC_EINTERNAL = -8     /* a broken invariant of kc itself */
+  KC_EFAULT = -8,       /* the device stopped a kernel for what it did: an illegal address, a trap */
+  KC_EINTERNAL = -9     /* a broken invariant of kc itself */
 } kc_status;
 
 /** One line of error text, owned by the caller. */

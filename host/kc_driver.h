@@ -63,6 +63,18 @@ typedef struct kc_build {
   const char *cache_dir; /* NULL: no cache of compiled kernels */
 } kc_build;
 
+/** Compiled code, as a device loads it and as people read it. */
+typedef struct kc_code {
+  const char *language; /* of the text: "ptx", "amdgcn" */
+  const char *arch;     /* what it was compiled for: "sm_90", "gfx90a" */
+  const char *entry;    /* the kernel's name in it */
+  const uint8_t *binary;
+  size_t binary_size;
+  const char *text; /* terminated */
+  size_t text_size;
+  uint8_t *block; /* malloc'd, holds all of the above; NULL: it belongs to a kernel */
+} kc_code;
+
 /** A kernel argument: memory (data address, guards lie around it) or the scalar's code. */
 typedef struct kc_arg {
   bool buffer;
@@ -111,6 +123,12 @@ typedef struct kc_driver {
   void (*unload)(kc_drv_device *d, kc_drv_kernel *k);
   kc_status (*launch)(kc_drv_device *d, kc_drv_kernel *k, const kc_launch *l, kc_launch_record *record, kc_text *err);
   kc_status (*sync)(kc_drv_device *d, kc_text *err);
+  /* Optional: the architectures that the compiler knows, lowest first, separated by spaces; malloc'd. Needs no device. */
+  kc_status (*archs)(char **out, kc_text *err);
+  /* Optional: compiles for one of them without a device. `out` owns a block, freed with kc_code_free; `log` as in build. */
+  kc_status (*compile)(kc_code *out, const char *arch, const kc_build *b, char **log, kc_text *err);
+  /* Optional: the code of a kernel, valid until it is unloaded. */
+  kc_status (*code)(kc_code *out, kc_drv_device *d, kc_drv_kernel *k, kc_text *err);
 } kc_driver;
 
 /** Checks abi_size and required operations; KC_EINVAL names what is missing. */
@@ -130,6 +148,16 @@ KC_API kc_status kc_driver_build(kc_drv_kernel **out, const kc_driver *v, kc_drv
 /** Launches and waits for completion; the record is zeroed first. */
 KC_API kc_status kc_driver_launch(const kc_driver *v, kc_drv_device *d, kc_drv_kernel *k, const kc_launch *l,
                                   kc_launch_record *record, kc_text *err);
+
+/** As the operation; KC_EUNSUPPORTED for a driver without it. */
+KC_API kc_status kc_driver_archs(char **out, const kc_driver *v, kc_text *err);
+/** As the operation; KC_EUNSUPPORTED for a driver without it. */
+KC_API kc_status kc_driver_compile(kc_code *out, const kc_driver *v, const char *arch, const kc_build *b, char **log,
+                                   kc_text *err);
+/** As the operation; KC_EUNSUPPORTED for a driver without it. */
+KC_API kc_status kc_driver_code(kc_code *out, const kc_driver *v, kc_drv_device *d, kc_drv_kernel *k, kc_text *err);
+/** Frees what kc_driver_compile gave. Idempotent. */
+KC_API void kc_code_free(kc_code *code);
 
 /** A host buffer made visible to a device for one launch: guards and data, so that a kernel's overruns come back too. */
 typedef struct kc_binding {

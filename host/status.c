@@ -22,6 +22,8 @@ const char *kc_status_name(kc_status status) {
     return "launch";
   case KC_EUNSUPPORTED:
     return "unsupported";
+  case KC_EFAULT:
+    return "fault";
   case KC_EINTERNAL:
     return "internal";
   }

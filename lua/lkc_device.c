@@ -23,7 +23,8 @@ struct lkc_kernel {
   lkc_device *device;
   kc_drv_kernel *k; /* NULL: closed */
   lkc_kernel *next, *previous;
-  char *log; /* of the build, until it is a Lua string */
+  char *log;    /* of the build, until it is a Lua string */
+  kc_code code; /* of a compilation without a device, likewise */
   int param_count;
   const kc_format *result;
   kc_param params[]; /* names belong to the table in user value 2 */
@@ -48,6 +49,7 @@ static lkc_kernel *check_kernel(lua_State *L, int arg) {
 static void close_kernel(lkc_kernel *kernel) {
   free(kernel->log);
   kernel->log = NULL;
+  kc_code_free(&kernel->code);
   if (!kernel->k) return;
   lkc_device *device = kernel->device;
   device->driver->unload(device->d, kernel->k);
@@ -342,6 +344,96 @@ static int device_kernel(lua_State *L) {
   return n + 1;
 }
 
+/* ---- code ------------------------------------------------------------------------------------------------------------ */
+
+/*--- The architectures that a backend's compiler knows; needs no device.
+--- @param name string of the backend, e.g. "cuda"
+--- @return table|nil names lowest first, string message, string code
+function core.archs(name) end */
+static int archs(lua_State *L) {
+  int n = 0;
+  size_t length;
+  char *list;
+  kc_text err;
+  const char *name = luaL_checklstring(L, 1, &length);
+  const kc_driver *driver = find_driver(L, name, length);
+  kc_status status = kc_driver_check(driver, &err);
+  if (status == KC_OK) status = kc_driver_archs(&list, driver, &err);
+  if (status != KC_OK) return lkc_result(L, status, &err);
+  lua_pushstring(L, list); /* Lua's copy survives an error below */
+  free(list);
+  const char *at = lua_tostring(L, -1);
+  lua_newtable(L);
+  for (; *(at += strspn(at, " ")); at += strcspn(at, " ")) {
+    lua_pushlstring(L, at, strcspn(at, " "));
+    lua_rawseti(L, -2, ++n);
+  }
+  return 1;
+}
+
+static int push_code_table(lua_State *L, const kc_code *code) {
+  lua_newtable(L);
+  lkc_setstring(L, "language", code->language);
+  lkc_setstring(L, "arch", code->arch);
+  lkc_setstring(L, "entry", code->entry);
+  lua_pushlstring(L, code->text, code->text_size);
+  lua_setfield(L, -2, "text");
+  lua_pushlstring(L, (const char *)code->binary, code->binary_size);
+  lua_setfield(L, -2, "binary");
+  return 1;
+}
+
+/*--- Compiles a kernel for an architecture; needs no device.
+--- @param name string of the backend, e.g. "cuda"
+--- @param arch string one of core.archs(name)
+--- @param options table as of device.kernel
+--- @return table|nil code {language="ptx"|"amdgcn", arch=, entry=name of the kernel in it, text=for people, binary=for the device}
+--- @return string|nil log or message, string|nil code, string|nil log
+function core.compile(name, arch, options) end */
+static int compile(lua_State *L) {
+  size_t length;
+  kc_text err;
+  const char *name = luaL_checklstring(L, 1, &length);
+  const kc_driver *driver = find_driver(L, name, length);
+  const char *arch = luaL_checkstring(L, 2);
+  luaL_checktype(L, 3, LUA_TTABLE);
+  lua_settop(L, 3);
+  lkc_kernel *kernel = new_kernel(L, NULL, 3);
+  kc_build b = build_of(L, 3, kernel);
+  kc_status status = kc_driver_check(driver, &err);
+  if (status == KC_OK) status = kc_driver_compile(&kernel->code, driver, arch, &b, &kernel->log, &err);
+  int n = status == KC_OK ? push_code_table(L, &kernel->code) : lkc_result(L, status, &err);
+  kc_code_free(&kernel->code);
+  push_log(L, kernel);
+  return n + 1;
+}
+
+/*--- The kernel's code as its device loads it and as people read it.
+--- @return table|nil code as of core.compile, string message, string code
+function kernel.code(self) end */
+static int kernel_code(lua_State *L) {
+  lkc_kernel *kernel = check_kernel(L, 1);
+  kc_code code;
+  kc_text err;
+  kc_status status = kc_driver_code(&code, kernel->device->driver, kernel->device->d, kernel->k, &err);
+  return status == KC_OK ? push_code_table(L, &code) : lkc_result(L, status, &err);
+}
+
+/*--- The kernel's PTX, on a device that has such.
+--- @return string|nil text, string message, string code
+function kernel.ptx(self) end */
+static int kernel_ptx(lua_State *L) {
+  lkc_kernel *kernel = check_kernel(L, 1);
+  kc_code code;
+  kc_text err;
+  kc_status status = kc_driver_code(&code, kernel->device->driver, kernel->device->d, kernel->k, &err);
+  if (status == KC_OK && strcmp(code.language, "ptx") != 0)
+    status = kc_fail(&err, KC_EUNSUPPORTED, "the kernel's text is %s, not PTX; kernel:code() gives it", code.language);
+  if (status != KC_OK) return lkc_result(L, status, &err);
+  lua_pushlstring(L, code.text, code.text_size);
+  return 1;
+}
+
 /* ---- launching ------------------------------------------------------------------------------------------------------ */
 
 static int bad_scalar(lua_State *L, const kc_param *p, int i, const char *why) {
@@ -521,10 +613,11 @@ void lkc_open_device(lua_State *L) {
                                             {"kernel", device_kernel},
                                             {"launch", device_launch},
                                             {NULL, NULL}};
-  static const luaL_Reg kernel_methods[] = {{"close", kernel_close}, {NULL, NULL}};
+  static const luaL_Reg kernel_methods[] = {{"close", kernel_close}, {"code", kernel_code}, {"ptx", kernel_ptx}, {NULL, NULL}};
   static const luaL_Reg device_meta[] = {{"__tostring", device_tostring}, {NULL, NULL}};
   static const luaL_Reg kernel_meta[] = {{"__tostring", kernel_tostring}, {NULL, NULL}};
-  static const luaL_Reg functions[] = {{"drivers", drivers}, {"probe", probe}, {"device", open_device}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"drivers", drivers}, {"probe", probe},     {"device", open_device},
+                                       {"archs", archs},     {"compile", compile}, {NULL, NULL}};
   lkc_newtype(L, LKC_DEVICE, device_methods, device_meta, device_close);
   lkc_newtype(L, LKC_KERNEL, kernel_methods, kernel_meta, kernel_close);
   luaL_setfuncs(L, functions, 0);

@@ -123,9 +123,9 @@ function Candidate:prepare(timeout)
   end
   local build, message = build_of(self.contract, self.implementation, self.directory)
   if not build then return nil, { kind = "build", text = message } end
-  local kernel, why = self.client:kernel(build, timeout)
+  local kernel, why, static = self.client:kernel(build, timeout)
   if not kernel then return nil, why end
-  self.kernel = kernel
+  self.kernel, self.static = kernel, static
   return true
 end
 

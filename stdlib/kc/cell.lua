@@ -178,7 +178,9 @@ function M.run(loaded, implementation, options)
     if not samples[1] then error(("the protocol has no sample %d"):format(options.sample), 0) end
   end
   local ok, result = pcall(M.judge, candidate, samples, complete or options.sample ~= nil, options)
-  if ok and candidate.client then result.fingerprint, result.says = candidate.client.fingerprint, candidate.says end
+  if ok and candidate.client then
+    result.fingerprint, result.says, result.static = candidate.client.fingerprint, candidate.says, candidate.static
+  end
   candidate:close()
   if not ok then error(result, 0) end
   return result

@@ -74,6 +74,8 @@ local options = {
   { "rel", tolerance, "R", "diff: accept errors up to R times the reference" },
   { "bits", nil, nil, "diff: every bit counts, those of NaNs too" },
   { "clause", text, "NAME", "explain this clause only" },
+  { "arch", text, "NAME", "compile: for this architecture, e.g. sm_90, gfx90a (repeatable)", list = "archs" },
+  { "code", nil, nil, "compile: the code itself, PTX or AMD's instructions" },
   { "color", one_of("auto", "always", "never"), "WHEN", "auto (default), always or never" },
   { "thorough", nil, nil, "also what contracts keep for a thorough run; --timeout is then for one sample" },
   { "list", nil, nil, "show what would run" },
@@ -95,6 +97,7 @@ local commands = {
   { "list", "[...]", "contracts and their implementations" },
   { "explain", "ID", "a contract as prose" },
   { "devices", "", "backends and devices" },
+  { "compile", "FILE.k --arch NAME", "static evidence of its kernels' code; needs a compiler, no device" },
   { "export-inputs", "CONTRACT --out DIR", "write a contract's inputs for a kernel that runs elsewhere" },
   { "replay", "TOKEN", "one result again, bit for bit" },
   { "diff", "GOT.npy REFERENCE.npy", "compare two dumped tensors" },
@@ -318,6 +321,14 @@ function handlers.devices(o)
     end
   end
   return 0
+end
+
+function handlers.compile(o)
+  if #o.targets ~= 1 then return usage_error("compile: expected one file, got " .. #o.targets) end
+  local ok, message, code = require("kc.compile").run(o, function(s) io.stdout:write(s) end)
+  if ok then return 0 end
+  io.stderr:write("kc: ", message, "\n")
+  return code
 end
 
 handlers["export-inputs"] = function(o)

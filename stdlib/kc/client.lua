@@ -71,7 +71,7 @@ end
 
 -- Codes of a runner's replies that are kinds of failures; any other is an "error".
 local kinds = { build = "build", ["no-device"] = "absent", crash = "crash", unwritten = "unwritten", output = "output",
-                command = "command", host = "host" }
+                command = "command", host = "host", fault = "crash" }
 
 --- One request and its reply.
 ---@param request table
@@ -128,16 +128,25 @@ local inert = { kc = true, cuda = true, opencl = true }
 
 --- Builds a kernel in the runner.
 ---@param build table what dev:kernel takes
----@return string|nil id, table|nil failure
+---@return string|nil id, table|string|nil failure or log, table|nil static evidence of its code
 function Client:kernel(build, timeout)
   self.next_id = self.next_id + 1
   local id = tostring(self.next_id)
   local reply, why = self:request({ op = "kernel", id = id, build = build }, nil, timeout)
-  if reply then return id, reply.log end
+  if reply then return id, reply.log, reply.static end
   if inert[build.dialect] and (why.kind == "crash" or why.kind == "exit") then
     return failure("build", ("%s: the device's compiler %s"):format(build.file, why.text))
   end
   return nil, why
+end
+
+--- A kernel's code: languages that people read.
+---@param kernel string id
+---@return table|nil code, table|nil failure
+function Client:code(kernel)
+  local reply, why = self:request({ op = "code", kernel = kernel }, nil, 60)
+  if not reply then return nil, why end
+  return reply.code
 end
 
 -- Without this token after the call the output counts as unwritten: exit(0) is not success.

@@ -134,8 +134,28 @@ function Remote:place(kernel)
   return id
 end
 
+-- Methods of a kernel in a runner: its code travels when it is asked for.
+local Kernel = { __name = "kc.kernel", __metatable = false }
+Kernel.__index = Kernel
+
+--- The kernel's code, as core.compile gives it, on a device that shows it.
+function Kernel:code()
+  local code, failure = self.device.client:code(self.device:place(self))
+  if not code then return nil, failure.text, failure.code end
+  return code
+end
+
+--- The kernel's PTX, on a device that has such.
+function Kernel:ptx()
+  local code, message, why = self:code()
+  if code and code.language ~= "ptx" then
+    return nil, ("the kernel's text is %s, not PTX; kernel:code() gives it"):format(code.language), "unsupported"
+  end
+  return code and code.text, message, why
+end
+
 function Remote:kernel(options)
-  local kernel = { build = build_of(options, self.directory) }
+  local kernel = setmetatable({ build = build_of(options, self.directory), device = self }, Kernel)
   self:place(kernel)
   return kernel
 end
@@ -187,6 +207,18 @@ function M.device(name, options)
   device:fingerprint()
   return device
 end
+
+--- The architectures that a backend's compiler knows; needs no device.
+---@param name string e.g. "cuda"
+---@return table|nil names, string|nil message
+function M.archs(name) return core.archs(name) end
+
+--- Compiles a kernel for an architecture; needs no device.
+---@param name string e.g. "cuda"
+---@param arch string one of kc.archs(name)
+---@param options table as of device:kernel
+---@return table|nil code {language=, arch=, entry=, text=, binary=}, string|nil message
+function M.compile(name, arch, options) return core.compile(name, arch, build_of(options, ".")) end
 
 -- A vendor's libraries are loaded into a runner, which they may take down.
 local function devices_of(driver)

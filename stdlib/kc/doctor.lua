@@ -114,6 +114,12 @@ function probes.icd()
   return nil, why
 end
 
+-- Which architectures a runtime compiler knows; it is asked in a process of its own.
+function probes.archs(row)
+  local names, why = core.archs(row.backend)
+  return names and ("%s to %s, %d architectures"):format(names[1], names[#names], #names), why
+end
+
 function probes.cache()
   local cache = require "kc.cache"
   local directory = paths.cache_dir "kernels"
@@ -162,14 +168,13 @@ local rows = {
   { "OpenCL ICD", probe = "icd", purpose = "an implementation for it", get = "apt-get install pocl-opencl-icd, or the GPU vendor's" },
   { "CUDA driver", probe = "library", symbol = "cuInit", libraries = { "libcuda.so.1" },
     purpose = "the cuda device", get = "apt-get install libcuda1 (non-free), with an NVIDIA GPU" },
-  { "NVRTC", probe = "library", symbol = "nvrtcCompileProgram",
-    libraries = { "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so", "/usr/local/cuda/lib64/libnvrtc.so" },
-    purpose = "compiles kernels for cuda, also without a GPU", get = "apt-get install nvidia-cuda-toolkit (non-free), or NVIDIA's own" },
-  { "HIP", probe = "library", symbol = "hipInit", libraries = { "libamdhip64.so.5", "libamdhip64.so.6", "libamdhip64.so" },
+  { "NVRTC", probe = "archs", backend = "cuda", purpose = "compiles kernels for cuda, also without a GPU (KC_NVRTC names it)",
+    get = "apt-get install nvidia-cuda-toolkit (non-free), pip install nvidia-cuda-nvrtc, or NVIDIA's own; CUDA_HOME says where" },
+  { "HIP", probe = "library", symbol = "hipInit",
+    libraries = { "libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so", "/opt/rocm/lib/libamdhip64.so" },
     purpose = "the hip device", get = "apt-get install libamdhip64-5, with an AMD GPU" },
-  { "hipRTC", probe = "library", symbol = "hiprtcCompileProgram",
-    libraries = { "libhiprtc.so.5", "libhiprtc.so.6", "libhiprtc.so", "libamdhip64.so.5" },
-    purpose = "compiles kernels for hip", get = "apt-get install libamdhip64-5 libhiprtc-builtins5" },
+  { "hipRTC", probe = "archs", backend = "hip", purpose = "compiles kernels for hip, also without a GPU (KC_HIPRTC names it)",
+    get = "apt-get install libamdhip64-5 libhiprtc-builtins5, or AMD's own; ROCM_PATH says where" },
 }
 
 local function all_rows()

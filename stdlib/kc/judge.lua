@@ -263,7 +263,7 @@ function commands.cell(self, request)
     contract = contract.id, version = contract.identifier.version, path = request.path, digest = found.digest,
     implementation = found.implementation.name, role = found.role,
     device = external.is(found.implementation) and external.DEVICE or request.device, external = external.record(found.implementation),
-    fingerprint = result.fingerprint,
+    fingerprint = result.fingerprint, static = result.static,
     seed = request.seed, thorough = request.thorough, verdict = result.verdict, judged = m.judged, vacuous = m.vacuous,
     zeros = m.zeros, exact = m.exact, redraws = m.redraws, worst = m.worst, samples = m.samples,
     tolerance = contract.tolerance:record(), library = library(found, result.says), matrix = found.item and found.item.matrix,

@@ -51,7 +51,16 @@ function handlers.kernel(self, request)
   local kernel, message, code, log = self.device:kernel(request.build)
   if not kernel then return { error = message, code = code, log = log } end
   self.kernels[request.id] = kernel
-  return { log = message }
+  local shown = kernel:code()
+  return { log = message, static = shown and require("kc.evidence").of(shown) }
+end
+
+-- The binary stays here: it is no text, and only the device reads it.
+function handlers.code(self, request)
+  local code, message, kind = self.kernels[request.kernel]:code()
+  if not code then return { error = message, code = kind } end
+  code.binary = nil
+  return { code = code }
 end
 
 -- Arguments come as {buffer=id} or {value=number as text}.

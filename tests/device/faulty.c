@@ -136,4 +136,7 @@ const kc_driver kc_driver_faulty = {.abi_size = sizeof(kc_driver),
                                     .build = build,
                                     .unload = unload,
                                     .launch = launch,
-                                    .sync = sync};
+                                    .sync = sync,
+                                    .archs = NULL,
+                                    .compile = NULL,
+                                    .code = NULL};

@@ -12,6 +12,23 @@ Test(device, every_row_of_the_table_is_complete) {
   for (int i = 0; kc_drivers[i]; i++) cr_expect_eq(kc_driver_check(kc_drivers[i], &err), KC_OK, "row %d: %s", i, err.s);
 }
 
+/* One line for each backend that this machine lacks, and how many they are: a suite that skips must not look like one that passes. */
+Test(device, what_is_skipped_is_said) {
+  int present = 0, absent = 0;
+  for (int i = 0; kc_drivers[i]; i++) {
+    kc_text why;
+    if (kc_driver_probe(kc_drivers[i], &why) > 0) {
+      present++;
+      continue;
+    }
+    absent++;
+    cr_expect(why.s[0], "%s is absent without a reason", kc_drivers[i]->name);
+    fprintf(stderr, "skipped: the suite of devices on %s: %s\n", kc_drivers[i]->name, why.s);
+  }
+  fprintf(stderr, "the suite of devices runs on %d backends and is skipped on %d\n", present, absent);
+  cr_expect(present > 0);
+}
+
 Test(device, fingerprint_names_the_device) {
   for (rig r = {0}; rig_next(&r);) {
     kc_fingerprint f;

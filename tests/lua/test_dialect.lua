@@ -19,26 +19,11 @@ end
 
 -- ---- kernels ----
 
--- The parameters as the text itself declares them.
-local function params(declared)
-  local list = {}
-  for part in declared:gmatch("[^,]+") do
-    local format, star, name = part:match("kc_(%w+)%s*(%*?)%s*([%w_]+)%s*$")
-    if not format then
-      format, star, name = part:match("(%a+)%s*(%*?)%s*([%w_]+)%s*$")
-      format = ({ float = "f32", double = "f64", int = "i32" })[format]
-    end
-    if format then list[#list + 1] = { name = name, format = format, buffer = star == "*" } end
-  end
-  return list
-end
-
 local device = core.device("cpu")
 for _, path in ipairs(lines(("find '%s/contracts' -name '*.k' 2>/dev/null | LC_ALL=C sort"):format(directory))) do
   local source = read(path)
-  for name, declared in source:gmatch("KC_KERNEL%s+void%s+([%w_]+)%s*(%b())") do
-    local kernel, message, _, log = device:kernel { source = source, file = path, entry = name,
-                                                    params = params(declared:sub(2, -2)) }
+  for _, declared in ipairs(require("kc.source").kernels(source)) do
+    local kernel, message, _, log = device:kernel { source = source, file = path, entry = declared.entry, params = declared.params }
     assert(kernel, ("%s\n%s"):format(message, log or ""))
     assert(message == nil, ("%s builds with warnings:\n%s"):format(path, message))
     kernel:close()
@@ -57,12 +42,12 @@ end
 local document = words(read(directory .. "/spec/dialect.md"), "[kK][cC]_[%w_]+")
 
 -- Words that are an author's to use: everything a device's prelude defines but its own scaffolding.
-local internal = { "^KC_MATH", "^KC_BY_TYPE", "^KC_ATOMIC", "^KC_UNUSED", "^KC_OVERLOAD", "^KC_NO_F64", "^KC_CONTRACT", "^KC_PLACE",
-                   "^KC_EACH", "^KC_DEFINE", "^kc_narrow_", "^kc_arguments_", "^kc_cpu", "^kc_local_", "^kc_magnitude_",
+local internal = { "^KC_MATH", "^KC_AXIS", "^KC_BY_TYPE", "^KC_ATOMIC", "^KC_UNUSED", "^KC_OVERLOAD", "^KC_NO_F64", "^KC_CONTRACT",
+                   "^KC_PLACE", "^KC_EACH", "^KC_DEFINE", "^kc_narrow_", "^kc_arguments_", "^kc_cpu", "^kc_local_", "^kc_magnitude_",
                    "^kc_is%a+_f%d+$", "^kc_signbit_f%d+$" }
-local patterns = { "#define%s+(kc_[%w_]+)", "#define%s+(KC_[%w_]+)", "\n%s*typedef%s+[%w_]+%s+(kc_%w+);",
-                   "\nKC_FN%s+kc_%w+%s+(kc_[%w_]+)%(", "\nstatic inline kc_%w+ (kc_[%w_]+)%(", "KC_OVERLOAD%s+(kc_%w+)%(",
-                   "\nKC_PLACE%((kc_%w+),", "\nKC_EACH%(KC_DEFINE[%w_]+, (kc_%w+)," }
+local patterns = { "#define%s+(kc_[%w_]+)", "#define%s+(KC_[%w_]+)", "\n%s*typedef%s+[%w_ ]+%s(kc_%w+);",
+                   "\nKC_FN%s+kc_%w+%s+(kc_[%w_]+)%(", "\nstatic inline kc_%w+ (kc_[%w_]+)%(", "KC_OVERLOAD%s+kc_%w+%s+(kc_%w+)%(",
+                   "KC_OVERLOAD%s+(kc_%w+)%(", "\nKC_PLACE%((kc_%w+),", "\nKC_EACH%(KC_DEFINE[%w_]+, (kc_%w+)," }
 
 local function is_internal(word)
   for _, pattern in ipairs(internal) do if word:find(pattern) then return true end end
@@ -90,6 +75,7 @@ local function offered_by(header)
         if not is_internal(word) then offered[word] = true end
       end
     end
+    for word in text:gmatch("\nKC_MATH[%w_]*%((%w+), ") do offered["kc_" .. word] = true end -- kc_cuda.h makes overloads of functions
   end
   atomics(offered)
   return offered
@@ -105,10 +91,12 @@ local function demand_none(words_of, unless, what)
 end
 
 -- Each device offers what the document names, and names itself.
-for header, name in pairs { ["kc_cpu.h"] = "KC_DEVICE_CPU", ["kc_opencl.h"] = "KC_DEVICE_OPENCL" } do
+local headers = { ["kc_cpu.h"] = { "KC_DEVICE_CPU" }, ["kc_opencl.h"] = { "KC_DEVICE_OPENCL" },
+                  ["kc_cuda.h"] = { "KC_DEVICE_CUDA", "KC_DEVICE_HIP" } }
+for header, names in pairs(headers) do
   local offered = offered_by(header)
   demand_none(offered, document, "spec/dialect.md does not name what is in " .. header .. ": ")
-  assert(offered[name], header .. " does not define " .. name)
+  for _, name in ipairs(names) do assert(offered[name], header .. " does not define " .. name) end
   for word in pairs(document) do if word:find "^KC_DEVICE_" then offered[word] = true end end
   demand_none(document, offered, "spec/dialect.md names what is not in " .. header .. ": ")
   for _ in pairs(offered) do passed = passed + 1 end

@@ -1,5 +1,6 @@
 ---@module kc.report.text
 -- The report people read: verdicts grouped by contract, each with the line that replays it.
+local evidence = require "kc.evidence"
 local json = require "kc.json"
 local matrix = require "kc.report.matrix"
 local verdict = require "kc.verdict"
@@ -218,6 +219,7 @@ function Report:result(r)
   if worst then self.write(("             worst: %s\n"):format(worst)) end
   if v.signature then self.write(("             signature: %s\n"):format(clean(v.signature))) end
   if v.note then self.write(("             note: %s\n"):format(clean(v.note))) end
+  if r.static then self.write(("             static evidence: %s\n"):format(clean(evidence.text(r.static)))) end
   if r.replay then self.write(("             kc replay %s\n"):format(r.replay)) end
 end
 
