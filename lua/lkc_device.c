@@ -1,5 +1,6 @@
 /* lkc_device.c - devices and kernels as userdata. A device knows its open kernels, so that closing it closes them; a kernel
  * keeps its device alive. Between the first bound buffer of a launch and the last unbound one nothing calls Lua. */
+#define _GNU_SOURCE 1
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
