@@ -335,3 +335,7 @@ void kc__dialect_own_names(kc__string *out, const char *source) {
     before = t;
   }
 }
+
+void kc__dialect_own_entry(kc__string *out, const kc_build *b) {
+  kc__addf(out, "%s%s", b->dialect == KC_DIALECT_KC ? "kc__" : "", b->entry);
+}

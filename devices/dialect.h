@@ -15,6 +15,8 @@ kc_status kc__dialect_check(kc__dialect_facts *facts, const kc_build *b, kc__str
 /* Renames by macros, for a compiler that has functions of its own by any name, the functions that an accepted text defines: NAME
  * becomes kc__NAME in what follows. */
 void kc__dialect_own_names(kc__string *out, const char *source);
+/* The entry as the compiler has it then. */
+void kc__dialect_own_entry(kc__string *out, const kc_build *b);
 /* True for a C identifier that no device reserves. */
 bool kc__dialect_name_ok(const char *name, size_t n);
 

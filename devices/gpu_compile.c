@@ -124,9 +124,7 @@ static kc_status write_source(kc__string *out, const kc_build *b, kc_text *err) 
   if (!kc__is_identifier(b->entry, strlen(b->entry)))
     return kc_fail(err, KC_EINVAL, "entry: expected an identifier, got '%.100s'", b->entry);
   kc__source_prelude(out, b->dialect == KC_DIALECT_KC ? prelude : bare);
-  /* An author's helper may be called as one of the vendor's functions; the kernel keeps the name by which it is found. */
   if (b->dialect == KC_DIALECT_KC) kc__dialect_own_names(out, b->source);
-  if (b->dialect == KC_DIALECT_KC) kc__addf(out, "#undef %s\n", b->entry);
   kc_status status = kc__source_defines(out, b->options.defines, err);
   if (status != KC_OK) return status;
   kc__source_line(out, b->file);
@@ -159,13 +157,13 @@ typedef struct job {
   const kc__gpu_vendor *vendor;
   const kc_build *build;
   const char *arch;
-  kc__string source, options;
+  kc__string source, entry, options;
 } job;
 
 /* Splits the options in place. */
 static kc_status run(const kc__workplace *w, job *j, char **log, kc_text *err) {
   const char *argv[MAX_WORDS] = {
-      j->compiler->program, j->vendor->compiler, "compile", w->source, w->result, j->build->entry, j->arch};
+      j->compiler->program, j->vendor->compiler, "compile", w->source, w->result, j->entry.s, j->arch};
   int n = 7;
   char *rest = j->options.s;
   kc__string said = {0};
@@ -234,9 +232,11 @@ kc_status kc__gpu_compile_with(kc_code *out, const kc__gpu_compiler *c, const kc
   kc_status status = kc__source_check(b, log, err);
   if (status == KC_OK) status = write_source(&j.source, b, err);
   if (status == KC_OK) write_options(&j.options, c, v, b);
-  if (status == KC_OK && j.options.failed) status = kc_fail(err, KC_ENOMEM, "no memory for options");
+  if (status == KC_OK) kc__dialect_own_entry(&j.entry, b);
+  if (status == KC_OK && (j.options.failed || j.entry.failed)) status = kc_fail(err, KC_ENOMEM, "no memory for options");
   if (status == KC_OK) status = make(out, &j, log, err);
   kc__string_clear(&j.source);
+  kc__string_clear(&j.entry);
   kc__string_clear(&j.options);
   return status;
 }

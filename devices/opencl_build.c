@@ -138,7 +138,7 @@ static kc_status check_param(const kc_drv_device *d, kc__cl kernel, const kc_bui
 static kc_status take_kernel(kc__cl *kernel, const kc_drv_device *d, kc__cl program, const kc_build *b, kc_text *err) {
   int32_t code;
   kc__string name = {0};
-  kc__addf(&name, "%s%s", b->dialect == KC_DIALECT_KC ? "kc__" : "", b->entry); /* kc__dialect_own_names */
+  kc__dialect_own_entry(&name, b);
   *kernel = name.failed ? NULL : d->cl.create_kernel(program, name.s, &code);
   if (name.failed) code = KC__CL_OUT_OF_HOST_MEMORY;
   kc__string_clear(&name);

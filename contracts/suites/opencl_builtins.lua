@@ -134,7 +134,7 @@ local function exact(row, column, op)
   end
   local function kernel(defines)
     return kc.kernel { name = defines, file = "opencl/exact.k", entry = op.entry, args = names, group = { 64 }, grid = { "n" },
-                       defines = defines .. (op.entry == "binary" and " BINARY=1" or "") }
+                       defines = defines }
   end
   local inputs, bad = {}, {}
   for _, name in ipairs { "x", "z", "w" } do
@@ -166,8 +166,8 @@ local judge = {}
 local function add(row, column, op) judge[#judge + 1] = exact(row, column, op) end
 
 add("fma", "exact", { entry = "ternary", builtin = { "opencl/exact.cl", "ternary", "fma" }, inputs = { x = "f32", z = "f32", w = "f32" },
-  oracle = function(x) return kc.rounded(x.x * x.z + x.w, "f32") end, good = "FUNCTION=fused",
-  bad = { "FUNCTION=separate", "FUNCTION=chopped" },
+  oracle = function(x) return kc.rounded(x.x * x.z + x.w, "f32") end, good = "TERNARY=fused",
+  bad = { "TERNARY=separate", "TERNARY=chopped" },
   typical = sample.uniform(0.5, 2),
   samples = { many(1 << 14, sample.inputs { x = sample.integers(4097, 8191, 2), z = sample.integers(-8191, 8191, 2),
                                             w = sample.integers(-(1 << 24), 1 << 24) }),
@@ -175,8 +175,8 @@ add("fma", "exact", { entry = "ternary", builtin = { "opencl/exact.cl", "ternary
 for _, pair in ipairs { { "remainder", nearest }, { "fmod", truncated } } do
   local name, whole = table.unpack(pair)
   add(name, "exact", { entry = "binary", builtin = { "opencl/binary.cl", "apply", name }, inputs = { x = "f32", z = "f32" },
-    oracle = function(x) return left(x.x, x.z, whole) end, good = ("FUNCTION=%s_right"):format(name),
-    bad = { ("FUNCTION=%s_rounded"):format(name), ("FUNCTION=%s_by_quotient"):format(name) },
+    oracle = function(x) return left(x.x, x.z, whole) end, good = ("BINARY=%s_right"):format(name),
+    bad = { ("BINARY=%s_rounded"):format(name), ("BINARY=%s_by_quotient"):format(name) },
     typical = sample.inputs { x = sample.integers(-1000, 1000), z = sample.integers(1, 30) },
     samples = { many(1 << 13, sample.inputs { x = sample.integers(-1000, 1000), z = sample.integers(1, 30) }),
                 many(1 << 13, sample.inputs { x = sample.stratified(-20, 20), z = sample.stratified(-4, 4) }),

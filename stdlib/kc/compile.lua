@@ -25,9 +25,9 @@ local function known()
   return table.concat(parts, "\n    ")
 end
 
-local function show(o, write, path, code)
+local function show(o, write, path, entry, code)
   if o.code then return write(code.text) end
-  write(("%s: %s: %s\n"):format(path, code.entry, evidence.text(evidence.of(code))))
+  write(("%s: %s: %s\n"):format(path, entry, evidence.text(evidence.of(code))))
 end
 
 local function compile(o, write, path, text)
@@ -39,7 +39,7 @@ local function compile(o, write, path, text)
         params = kernel.params, cache = paths.cache_dir("kernels") })
       if not code and why == "build" then return nil, log or message, UNBUILT end
       if not code then return nil, message, why == "unsupported" and USAGE or ABSENT end
-      show(o, write, path, code)
+      show(o, write, path, kernel.entry, code)
     end
   end
   return true

@@ -37,18 +37,18 @@ end
 
 local words = { float = "f32", double = "f64", int = "i32" }
 
--- Names that the text itself defines as one word: of several definitions the last, which is that of no #ifdef.
-local function defined(text)
-  local names = {}
-  for name, word in text:gmatch("#define[ \t]+([%w_]+)[ \t]+([%w_]+)[ \t]*\n") do names[name] = word end
-  return names
+-- Other names that the text gives to the dialect's types: of several the last, which is what holds without defines.
+local function names_of_types(text)
+  local known = setmetatable({}, { __index = words })
+  for name, format in text:gmatch("#define%s+([%w_]+)%s+kc_(%w+)%s") do known[name] = format end
+  for format, name in text:gmatch("typedef%s+kc_(%w+)%s+([%w_]+)%s*;") do known[name] = format end
+  return known
 end
 
 -- "KC_GLOBAL const kc_f32 *x": nil for what is no parameter in the dialect's words.
-local function parameter(text, names)
+local function parameter(text, known)
   local word, star, name = text:match("([%w_]+)%s*(%*?)%s*([%w_]+)%s*$")
-  word = names[word] or word
-  local format = word and (word:match("^kc_(%w+)$") or words[word])
+  local format = word and (word:match("^kc_(%w+)$") or known[word])
   return format and { name = name, format = format, buffer = star == "*" }
 end
 
@@ -56,10 +56,10 @@ end
 ---@param text string
 ---@return table kernels {{entry=, params={{name=, format=, buffer=}, ...}}, ...}
 function M.kernels(text)
-  local list, names = {}, defined(text)
+  local list, known = {}, names_of_types(text)
   for entry, declared in text:gmatch("KC_KERNEL%s+void%s+([%w_]+)%s*(%b())") do
     local params = {}
-    for part in declared:sub(2, -2):gmatch("[^,]+") do params[#params + 1] = parameter(part, names) end
+    for part in declared:sub(2, -2):gmatch("[^,]+") do params[#params + 1] = parameter(part, known) end
     list[#list + 1] = { entry = entry, params = params }
   end
   return list

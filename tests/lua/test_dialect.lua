@@ -20,9 +20,7 @@ end
 -- ---- kernels ----
 
 local device = core.device("cpu")
--- Those of suites/opencl are texts only with definitions, which the suite makes.
-local find = "find '%s/contracts' -name '*.k' -not -path '*/suites/opencl/*' 2>/dev/null | LC_ALL=C sort"
-for _, path in ipairs(lines(find:format(directory))) do
+for _, path in ipairs(lines(("find '%s/contracts' -name '*.k' 2>/dev/null | LC_ALL=C sort"):format(directory))) do
   local source = read(path)
   for _, declared in ipairs(require("kc.source").kernels(source)) do
     local kernel, message, _, log = device:kernel { source = source, file = path, entry = declared.entry, params = declared.params }
@@ -48,9 +46,8 @@ local internal = { "^KC_MATH", "^KC_AXIS", "^KC_BY_TYPE", "^KC_ATOMIC", "^KC_UNU
                    "^KC_PLACE", "^KC_EACH", "^KC_DEFINE", "^kc_narrow_", "^kc_arguments_", "^kc_cpu", "^kc_local_", "^kc_magnitude_",
                    "^kc_is%a+_f%d+$", "^kc_signbit_f%d+$" }
 local patterns = { "#define%s+(kc_[%w_]+)", "#define%s+(KC_[%w_]+)", "\n%s*typedef%s+[%w_ ]+%s(kc_%w+);",
-                   "\nKC_FN%s+kc_%w+%s+(kc_[%w_]+)%(", "\nstatic inline kc_%w+ (kc_[%w_]+)%(", "KC_OVERLOAD%s+(kc_%w+)%(",
-                   "KC_OVERLOAD%s+kc_%w+%s+(kc_%w+)%(",
-                   "\nKC_PLACE%((kc_%w+),", "\nKC_EACH%(KC_DEFINE[%w_]+, (kc_%w+)," }
+                   "\nKC_FN%s+kc_%w+%s+(kc_[%w_]+)%(", "\nstatic inline kc_%w+ (kc_[%w_]+)%(", "KC_OVERLOAD%s+kc_%w+%s+(kc_%w+)%(",
+                   "KC_OVERLOAD%s+(kc_%w+)%(", "\nKC_PLACE%((kc_%w+),", "\nKC_EACH%(KC_DEFINE[%w_]+, (kc_%w+)," }
 
 local function is_internal(word)
   for _, pattern in ipairs(internal) do if word:find(pattern) then return true end end

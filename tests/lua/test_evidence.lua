@@ -123,7 +123,7 @@ local function compiled(backend, arch, body, options)
   local build = { source = "KC_KERNEL void k(KC_GLOBAL kc_f32 *x) { " .. body .. " }", entry = "k", params = params }
   for key, value in pairs(options) do build[key] = value end
   local code, message = core.compile(backend, arch, build)
-  return counts(code and code.language or error(message), code.text)
+  return counts(code and code.language or error(message), code.text, code.entry)
 end
 
 local product = "x[0] = x[1] * x[2] + x[3];"

@@ -211,7 +211,8 @@ struct kernel {
   void (*run)(void **arguments, unsigned items);
   int (*launch)(void **arguments, const unsigned *grid, const unsigned *block); /* of an emulated one */
 };
-static struct kernel kernels[] = {{"axpy", axpy, NULL}, {"mix", mix, NULL}, {"overrun", overrun, NULL}, {"trap", trap, NULL}};
+static struct kernel kernels[] = {
+    {"kc__axpy", axpy, NULL}, {"kc__mix", mix, NULL}, {"kc__overrun", overrun, NULL}, {"kc__trap", trap, NULL}};
 
 struct module {
   char *image; /* or */
