@@ -465,13 +465,27 @@ static uint64_t float_code(lua_State *L, int at, const kc_param *p, int i) {
   return code;
 }
 
-/* A launch as far as Lua is concerned: what every argument is. */
+/* What stands behind a buffer argument while it is launched. */
+typedef struct lkc_operand {
+  kc_buffer *buffer;
+  kc_binding binding;
+} lkc_operand;
+
+/* A launch as far as Lua is concerned: what every argument is. `args` lie behind the operands. */
 typedef struct lkc_call {
   kc_launch launch;
-  kc_arg args[MAX_PARAMS];
-  kc_buffer *buffers[MAX_PARAMS];
-  kc_binding bindings[MAX_PARAMS];
+  kc_arg *args;
+  lkc_operand operands[];
 } lkc_call;
+
+/* As long as the kernel's parameters need: a launch of few takes less than a microsecond here. */
+static lkc_call *new_call(lua_State *L, int params) {
+  size_t operands = sizeof(lkc_call) + (size_t)params * sizeof(lkc_operand), size = operands + (size_t)params * sizeof(kc_arg);
+  lkc_call *call = lua_newuserdatauv(L, size, 0);
+  memset(call, 0, size);
+  call->args = (kc_arg *)(void *)((char *)call + operands);
+  return call;
+}
 
 /* Leaves the argument on the stack, so that its buffer lives as long as the call. */
 static void read_arg(lua_State *L, int list, lkc_call *call, const kc_param *p, int i) {
@@ -485,7 +499,7 @@ static void read_arg(lua_State *L, int list, lkc_call *call, const kc_param *p, 
     if (kc_buffer_format(buffer->b) != p->format)
       luaL_error(L, "argument %d ('%s'): expected a buffer of %s, got one of %s", i + 1, p->name, p->format->name,
                  kc_buffer_format(buffer->b)->name);
-    call->buffers[i] = buffer->b;
+    call->operands[i].buffer = buffer->b;
     call->args[i] = (kc_arg){.buffer = true, .offset = kc_buffer_guard_bytes(buffer->b)};
     return;
   }
@@ -526,14 +540,15 @@ static void read_extent(lua_State *L, int options, const char *field, lua_Intege
 static kc_status bind_all(lkc_call *call, const lkc_device *device, kc_text *err) {
   for (int i = 0; i < call->launch.arg_count; i++) {
     int same = i;
-    if (!call->buffers[i]) continue;
+    kc_buffer *buffer = call->operands[i].buffer;
+    if (!buffer) continue;
     for (int j = i - 1; j >= 0; j--)
-      if (call->buffers[j] == call->buffers[i]) same = j;
+      if (call->operands[j].buffer == buffer) same = j;
     if (same == i) {
-      kc_status status = kc_bind(&call->bindings[i], device->driver, device->d, call->buffers[i], err);
+      kc_status status = kc_bind(&call->operands[i].binding, device->driver, device->d, buffer, err);
       if (status != KC_OK) return status;
     }
-    call->args[i].mem = call->bindings[same].mem;
+    call->args[i].mem = call->operands[same].binding.mem;
   }
   return KC_OK;
 }
@@ -541,7 +556,7 @@ static kc_status bind_all(lkc_call *call, const lkc_device *device, kc_text *err
 static kc_status collect_all(lkc_call *call, const lkc_device *device, kc_text *err) {
   kc_status status = KC_OK;
   for (int i = 0; i < call->launch.arg_count && status == KC_OK; i++)
-    if (call->bindings[i].open) status = kc_bind_collect(&call->bindings[i], device->driver, device->d, err);
+    if (call->operands[i].binding.open) status = kc_bind_collect(&call->operands[i].binding, device->driver, device->d, err);
   return status;
 }
 
@@ -550,7 +565,7 @@ static kc_status run(lkc_call *call, const lkc_kernel *kernel, kc_launch_record 
   kc_status status = bind_all(call, device, err);
   if (status == KC_OK) status = kc_driver_launch(device->driver, device->d, kernel->k, &call->launch, record, err);
   if (status == KC_OK) status = collect_all(call, device, err);
-  for (int i = 0; i < call->launch.arg_count; i++) kc_unbind(&call->bindings[i], device->driver, device->d);
+  for (int i = 0; i < call->launch.arg_count; i++) kc_unbind(&call->operands[i].binding, device->driver, device->d);
   return status;
 }
 
@@ -564,7 +579,7 @@ static void push_code(lua_State *L, const kc_format *f, uint64_t code) {
 }
 
 static int push_record(lua_State *L, const kc_launch_record *record, const kc_format *result) {
-  lua_newtable(L);
+  lua_createtable(L, 0, 6);
   lkc_setnumber(L, "seconds", record->seconds);
   lkc_setboolean(L, "fp_changed", record->fp_changed);
   lkc_setboolean(L, "divergent_barrier", record->divergent_barrier);
@@ -597,8 +612,7 @@ static int device_launch(lua_State *L) {
     lua_replace(L, 4);
   }
   luaL_checktype(L, 4, LUA_TTABLE);
-  lkc_call *call = lua_newuserdatauv(L, sizeof *call, 0);
-  memset(call, 0, sizeof *call);
+  lkc_call *call = new_call(L, kernel->param_count);
   read_extent(L, 4, "grid", 0, call->launch.grid);
   read_extent(L, 4, "group", 1, call->launch.group);
   call->launch.schedule = (uint64_t)lkc_fieldinteger(L, 4, "schedule", 0);
