@@ -67,5 +67,7 @@ row(("kc diff, 2 x %d MiB of equal ones / cmp"):format(mib), equal / again, "tim
 
 for _, r in ipairs(rows) do print(("%-52s %10.3g %-6s %s"):format(r[1], r[2], r[3], r[4])) end
 
--- Matrix products against MPFR: a program of its own, whose rows look the same.
-for line in io.popen(core.exe():match("^.*/") .. "tests/bench_matmul"):lines() do print(line) end
+-- Matrix products against MPFR, and launches on devices: programs of their own, whose rows look the same.
+for _, program in ipairs { "bench_matmul", "bench_device" } do
+  for line in io.popen(core.exe():match("^.*/") .. "tests/" .. program):lines() do print(line) end
+end

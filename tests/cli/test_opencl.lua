@@ -62,6 +62,34 @@ t:expect({ "run", "contracts/C-PRC-03.fingerprint.f32", "--device", "opencl", "-
 t:expect({ "run", "contracts/suites/libm.lua", "--impl", "*sinf*", "--device", "opencl" },
   { code = 5, out = { "a library of the host runs on the device cpu only" } })
 
+-- What a kernel does wrong is seen there too.
+got = t:run({ "run", "tests/cli/hostile/suite.lua", "--device", "opencl", "--timeout", "20", "--format", "json" })
+local found = {}
+for _, r in ipairs(assert(json.decode(got.stdout)).results) do found[r.implementation] = r.verdict end
+for what, want in pairs { right = "held", lua_right = "held", no_compile = "unknown does not build", exits = "skipped host function",
+                          past_the_end = "violated past the end of the data", before_the_start = "violated before the data",
+                          unwritten_tail = "violated unwritten", reads_output = "violated", races = "violated",
+                          no_such_entry = "unknown does not build", lua_raises = "violated on purpose" } do
+  local verdict, text = want:match("^(%w+) ?(.*)$")
+  local reason = found[what].reason or ""
+  assert(found[what].name == verdict and reason:find(text, 1, true), ("%s is %s: %s"):format(what, found[what].name, reason))
+  t.passed = t.passed + 1
+end
+
+-- What never ends is killed, what crashes takes its runner along, and the next one is judged as if nothing had been.
+local head = "KC_KERNEL void relu(KC_GLOBAL const kc_f32 *x, KC_GLOBAL kc_f32 *y, kc_i32 n) {\n  kc_i32 i = kc_gid(0);\n"
+t:file("endless.k", head .. "  if (i < n) for (;;) y[i] = x[i];\n}\n")
+t:file("wild.k", head .. "  if (i < n) y[i + 2000000000] = x[i];\n}\n")
+t:file("right.k", t.read(relu .. "/bitwise.k"))
+t:file("three.lua", [[local kc = require "kc"
+local function k(name)
+  return kc.kernel { file = name .. ".k", entry = "relu", args = { "x", "y", "n" }, group = { 64 }, grid = { "n" } }
+end
+return kc.suite { name = "three", judge = { { contract = "C-EXC-01/relu.f32", implementations = { k "endless", k "wild", k "right" } } } }
+]])
+t:expect({ "run", t.directory .. "/three.lua", "--device", "opencl", "--timeout", "6", "--jobs", "1" }, { code = 1,
+  out = { "unknown    endless                  time-out", "violated   wild                     crashed: SIGSEGV", "held       right" } })
+
 -- Contraction is what the build options say.
 t:expect({ "run", "contracts/suites/contraction.lua", "--device", "opencl" }, { code = 1, out = { "f0/separate", "F1) on opencl",
   "The compiler was allowed to contract", "b = -a: wrong value (contracted", "4 held, 2 violated" } })

@@ -205,6 +205,46 @@ Test(device, functions_may_be_called_as_a_device_calls_its_own) {
   }
 }
 
+/* What the kernel below does to eight numbers. */
+static void turned_and_scaled(int32_t x[8], int32_t factor) {
+  int32_t seen[8];
+  memcpy(seen, x, sizeof seen);
+  for (int i = 0; i < 8; i++) x[i] = seen[7 - i] * factor + 1;
+}
+
+/* Each on each buffer in turn; one is unloaded while the others go on. */
+Test(device, kernels_of_one_device_do_not_disturb_each_other) {
+  enum { KERNELS = 3, ROUNDS = 4 };
+  static const char source[] = "KC_KERNEL void k(KC_GLOBAL kc_i32 *x, kc_i32 n) {\n"
+                               "  KC_LOCAL_ARRAY(kc_i32, seen, [8]);\n  kc_i32 i = kc_lid(0);\n  seen[i] = x[kc_gid(0)];\n"
+                               "  kc_barrier();\n  x[kc_gid(0)] = seen[7 - i] * FACTOR + n;\n}\n";
+  static const char *const defines[KERNELS] = {"FACTOR=2", "FACTOR=3", "FACTOR=5"};
+  static const int32_t factors[KERNELS] = {2, 3, 5};
+  for (rig r = {0}; rig_next(&r);) {
+    kc_drv_kernel *k[KERNELS];
+    kc_buffer *x[KERNELS];
+    int32_t expected[KERNELS][8];
+    for (int i = 0; i < KERNELS; i++) {
+      k[i] = rig_kernel(&r, (recipe){.source = source, .signature = "x:i32[] n:i32", .options = {.defines = defines[i]}});
+      x[i] = rig_buffer("i32", 8);
+      for (int j = 0; j < 8; j++) ((int32_t *)kc_buffer_data(x[i]))[j] = expected[i][j] = i + j;
+    }
+    for (int round = 0; round < ROUNDS; round++) {
+      int left = round < 2 ? KERNELS : KERNELS - 1;
+      if (round == 2) r.v->unload(r.d, k[KERNELS - 1]);
+      for (int i = 0; i < KERNELS; i++) {
+        LAUNCH(&r, k[(i + round) % left], LINE(1, 8), BUFFER(x[i]), CODE(1));
+        turned_and_scaled(expected[i], factors[(i + round) % left]);
+      }
+    }
+    for (int i = 0; i < KERNELS; i++) {
+      cr_expect_eq(memcmp(kc_buffer_data(x[i]), expected[i], sizeof expected[i]), 0, "%s: buffer %d", r.v->name, i);
+      if (i < KERNELS - 1) r.v->unload(r.d, k[i]);
+      kc_buffer_release(x[i]);
+    }
+  }
+}
+
 Test(device, groups_share_local_arrays_and_meet_at_barriers) {
   static const char source[] =
       "KC_FN kc_i32 other(kc_i32 i) { return kc_lsize(0) - 1 - i; }\n"

@@ -23,7 +23,7 @@ local meaning = {
   ["raised"] = "the implementation stopped with a message",
   ["did not raise"] = "it returned where it must stop with a message",
   ["unknown"] = "not decided",
-  ["absent"] = "not installed",
+  ["absent"] = "not here: a library that is not installed, or made for another device",
   ["-"] = "not run",
 }
 
