@@ -111,7 +111,8 @@ function Judge:fingerprint(device)
   local ok, why = client:start()
   local fingerprint = client.fingerprint
   client:close()
-  if not ok then error({ code = "device", message = why.text }, 0) end
+  local text = not ok and (why.text:find(device, 1, true) and why.text or ("device '%s': %s"):format(device, why.text))
+  if not ok then error({ code = "device", message = text }, 0) end
   self.fingerprints[device] = fingerprint
   return fingerprint
 end
