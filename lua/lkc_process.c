@@ -405,13 +405,16 @@ static int process_catch_signals(lua_State *L) {
 }
 
 /*--- The signal noticed since core.catch_signals, or nil.
+--- @param forget boolean|nil true: it is noticed no more
 --- @return integer|nil signal
-function core.interrupted() end */
+function core.interrupted(forget) end */
 static int process_interrupted(lua_State *L) {
+  bool forget = lua_toboolean(L, 1);
   if (caught)
     lua_pushinteger(L, caught);
   else
     lua_pushnil(L);
+  if (forget) caught = 0;
   return 1;
 }
 

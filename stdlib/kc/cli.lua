@@ -466,10 +466,9 @@ end
 function M.main(argv)
   local first = argv[1]
   if first == "--role=judge" then return require("kc.judge").main(argv) end
-  if first == nil then
+  if first == nil or first == "--no-rc" then
     if not core.isatty(0) then return run_stdin(argv, 0) end
-    io.stdout:write(help_text())
-    return 0
+    return require("kc.repl").main { rc = first == nil }
   end
   if handlers[first] then return command(argv) end
   if first == "--help" or first == "-h" or first == "--version" then

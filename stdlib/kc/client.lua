@@ -73,6 +73,18 @@ end
 local kinds = { build = "build", ["no-device"] = "absent", crash = "crash", unwritten = "unwritten", output = "output",
                 command = "command", host = "host", fault = "crash" }
 
+local SLICE = 0.1 -- seconds between two looks for Ctrl-C at a prompt
+
+-- Waits for a reply; false when the time is over, "interrupted" where the process catches signals and one has come.
+function Client:await(timeout)
+  local deadline = timeout and core.clock() + timeout or math.huge
+  while #core.poll({ self.channel:fd() }, math.max(0, math.min(SLICE, deadline - core.clock()))) == 0 do
+    if core.interrupted() then return "interrupted" end
+    if core.clock() >= deadline then return false end
+  end
+  return true
+end
+
 --- One request and its reply.
 ---@param request table
 ---@param fds table|nil
@@ -86,7 +98,12 @@ function Client:request(request, fds, timeout)
   self.serial = self.serial + 1
   request.serial = self.serial
   if not wire.send(self.channel, request, fds) then return self:lost() end
-  local reply, message, code = wire.receive(self.channel, timeout)
+  local ready = self:await(timeout)
+  if ready == "interrupted" then
+    self:close()
+    return failure("error", "interrupted")
+  end
+  local reply, message, code = wire.receive(self.channel, not ready and 0 or timeout)
   if not reply then
     if code == "timeout" then
       self:close()

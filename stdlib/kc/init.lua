@@ -36,14 +36,31 @@ local origin = {
   sum = { "mathematics", "sum" }, mean = { "mathematics", "mean" }, reduce_max = { "mathematics", "reduce_max" },
   reduce_min = { "mathematics", "reduce_min" }, cumsum = { "mathematics", "cumsum" }, size = { "mathematics", "size" },
   matmul = { "mathematics", "matmul" }, transpose = { "mathematics", "transpose" }, rounded = { "mathematics", "rounded" },
+  number = { "number", "number" }, explain = { "number", "explain" }, roundings = { "number", "roundings" }, repl = { "repl", "repl" },
   help = { "help", "help" }, version = { "core", "version" },
 }
 
+-- kc.f16(x) and so on for every format.
+local function of_format(kc, name)
+  local function make(x, options) return kc.number(name, x, options) end
+  rawset(kc, name, make)
+  return make
+end
+
+-- All that kc has, without loading it: the modules' names and the formats.
+local function known_names()
+  local known, formats = words.keys(origin), require("kc.core").formats()
+  table.move(formats, 1, #formats, #known + 1, known)
+  return known
+end
+
 return setmetatable({}, {
+  names = known_names,
   __index = function(kc, name)
     local from = origin[name]
+    if not from and type(name) == "string" and require("kc.core").format(name) then return of_format(kc, name) end
     if not from then
-      error(("kc has no '%s'; %s"):format(tostring(name), words.hint(tostring(name), words.keys(origin))), 2)
+      error(("kc has no '%s'; %s"):format(tostring(name), words.hint(tostring(name), known_names())), 2)
     end
     local module = require("kc." .. from[1])
     local value = from[2] and module[from[2]] or module

@@ -1,0 +1,110 @@
+---@module kc
+-- One number of a format, to look at: kc.f16(0.1), kc.bf16(x), ... for every format.
+local core = require "kc.core"
+local M = {}
+
+local Number = { __name = "kc.number", __metatable = false }
+
+local methods = {}
+
+Number.__index = function(_, key) return methods[key] end
+
+-- What arithmetic sees is the double that the number is.
+local function double(x) return getmetatable(x) == false and type(x) == "table" and rawget(x, "value") or x end
+
+for name, f in pairs { __add = function(a, b) return a + b end, __sub = function(a, b) return a - b end,
+                       __mul = function(a, b) return a * b end, __div = function(a, b) return a / b end } do
+  Number[name] = function(a, b)
+    local format = type(a) == "table" and rawget(a, "format") or rawget(b, "format")
+    return M.number(format, f(double(a), double(b)))
+  end
+end
+
+function Number.__unm(a) return M.number(a.format, -a.value) end
+function Number.__eq(a, b) return a.value == b.value end
+function Number.__lt(a, b) return double(a) < double(b) end
+function Number.__le(a, b) return double(a) <= double(b) end
+
+-- Decimal, hexadecimal float and code: each of them exact.
+function Number.__tostring(number)
+  local digits = (core.format(number.format).bits + 3) // 4
+  local value = number.value
+  if math.type(value) == "integer" then return ("%d (%s, code 0x%0" .. digits .. "x)"):format(value, number.format, number.code) end
+  return ("%s (%a, %s, code 0x%0" .. digits .. "x)"):format(require("kc.show").decimal(value), value, number.format, number.code)
+end
+
+local function of_code(format, code)
+  return setmetatable({ format = format, code = code, value = core.decode(format, code) }, Number)
+end
+
+--- A number of a format: x rounded once. Fields format, code, value (the double that it is); next(steps) gives a neighbour. `+ - * /`
+--- compute in doubles and round once more; `kc.f16(x)` is kc.number("f16", x), and so for every format.
+---@param format string
+---@param x number|userdata a number or a kc.real
+---@param options table|nil as of kc.encode: {rounding=, ...}
+---@return table number
+function M.number(format, x, options)
+  return of_code(format, require("kc.numbers").encode(format, double(x), options))
+end
+
+--- The number `steps` further up (down when negative) in the format.
+function methods.next(number, steps)
+  local code, direction = number.code, (steps or 1) < 0 and -1 or 1
+  for _ = 1, math.abs(steps or 1) do code = core.next(number.format, code, direction) end
+  return of_code(number.format, code)
+end
+
+-- ---- explaining -----------------------------------------------------------------------------------------------------------
+
+local function bits_of(number)
+  local f = core.format(number.format)
+  local text = ""
+  for i = f.bits - 1, 0, -1 do text = text .. (number.code >> i & 1) end
+  if f.kind ~= "float" then return text end
+  local sign = f.has_sign and 1 or 0
+  return ("%s %s %s"):format(text:sub(1, sign), text:sub(sign + 1, sign + f.exp_bits), text:sub(sign + f.exp_bits + 1))
+end
+
+local function neighbour(number, direction)
+  local ok, other = pcall(number.next, number, direction)
+  return ok and other or nil
+end
+
+--- What a number of a format is: its bits, class, value, the distance to its neighbours, and what rounding x cost.
+---@param x table|number kc.f16(0.1), or a number of f64
+---@return string text
+function M.explain(x)
+  local number = type(x) == "table" and rawget(x, "format") and x or M.number("f64", x)
+  local f = core.format(number.format)
+  local lines = { tostring(number), ("  bits        %s%s"):format(bits_of(number), f.kind == "float" and "  (sign, exponent, fraction)" or ""),
+                  ("  class       %s"):format(core.classify(number.format, number.code)) }
+  local value = number.value
+  if f.kind == "float" and value == value and math.abs(value) ~= math.huge then
+    lines[#lines + 1] = ("  ulp         %a"):format(core.ulp_at(number.format, value))
+    local down, up = neighbour(number, -1), neighbour(number, 1)
+    if down then lines[#lines + 1] = "  below       " .. tostring(down) end
+    if up then lines[#lines + 1] = "  above       " .. tostring(up) end
+  end
+  return table.concat(lines, "\n")
+end
+
+--- One number in several formats, and in every rounding of them: what a cast makes of it.
+---@param x number|userdata
+---@param formats table|nil names; f32, f16, bf16, e4m3fn and e5m2 when omitted
+---@return string text a table
+function M.roundings(x, formats)
+  local modes = { "RNE", "RNA", "RZ", "RU", "RD" }
+  local lines = { ("%-10s"):format "" }
+  for i, mode in ipairs(modes) do lines[1] = lines[1] .. (i < #modes and ("%-24s"):format(mode) or mode) end
+  for _, format in ipairs(formats or { "f32", "f16", "bf16", "e4m3fn", "e5m2" }) do
+    local line = ("%-10s"):format(format)
+    for i, mode in ipairs(modes) do
+      local text = require("kc.show").decimal(M.number(format, x, { rounding = mode }).value + 0.0)
+      line = line .. (i < #modes and ("%-24s"):format(text) or text)
+    end
+    lines[#lines + 1] = line
+  end
+  return table.concat(lines, "\n")
+end
+
+return M

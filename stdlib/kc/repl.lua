@@ -1,0 +1,178 @@
+---@module kc
+-- The prompt: expressions print, statements run, an entry may take several lines.
+local complete = require "kc.complete"
+local core = require "kc.core"
+local show = require "kc.show"
+local M = {}
+
+local EVERY = 20000 -- Lua instructions between two looks for Ctrl-C
+local PROMPT, MORE = "kc> ", "... "
+
+local Repl = {}
+Repl.__index = Repl
+
+-- ---- one entry --------------------------------------------------------------------------------------------------------------
+
+-- An expression first; a text that only lacks its end goes on in the next line.
+local function compile(text, env)
+  local chunk = load("return " .. text, "=prompt", "t", env)
+  if chunk then return chunk end
+  local statement, message = load(text, "=prompt", "t", env)
+  if statement then return statement end
+  return nil, message, message:find("<eof>", 1, true) ~= nil
+end
+
+-- Frames of kc's own are of no use to who types; those of the prompt and of files are.
+local function traceback(e)
+  if type(e) ~= "string" then return show.text(e) end
+  local lines = {}
+  for line in debug.traceback("", 2):gmatch("[^\n]+") do
+    local foreign = line:find("stdlib/kc/", 1, true) or line:find("[C]:", 1, true) or line:find("stack traceback", 1, true) or
+      line:find("(...tail calls...)", 1, true)
+    if not foreign and line:find("%S") and not line:find("in main chunk", 1, true) then lines[#lines + 1] = line end
+  end
+  return table.concat({ (e:gsub("^stdlib/kc/[%w_/]+%.lua:%d+: ", "")), table.unpack(lines) }, "\n")
+end
+
+local function stop_on_signal()
+  if core.interrupted() then error("interrupted", 0) end
+end
+
+-- Runs a chunk so that Ctrl-C ends it: by a look every so many instructions, and where it waits, by the runner, which the terminal's signal
+-- ends too.
+local function guarded(chunk)
+  core.interrupted(true)
+  debug.sethook(stop_on_signal, "", EVERY)
+  local results = table.pack(xpcall(chunk, traceback))
+  debug.sethook()
+  if core.interrupted(true) then return { n = 2, false, "interrupted" } end
+  return results
+end
+
+function Repl:print(results)
+  for i = 2, results.n do self.write(show.text(results[i]) .. "\n") end
+  if results.n >= 2 then
+    self.env._, self.env._1, self.env._2 = results[2], results[2], self.env._1
+  end
+end
+
+--- Runs one entry: nil when it is done, or true when it lacks its end.
+---@param text string
+---@return boolean|nil more
+function Repl:enter(text)
+  local topic = text:match("^%s*%?%s*(.-)%s*$")
+  if topic then
+    local said, message = require("kc.help").text(topic ~= "" and topic or "kc.help")
+    self.write((said or message) .. "\n")
+    return
+  end
+  local silent = text:match(";%s*$")
+  local chunk, message, more = compile(text:gsub(";%s*$", ""), self.env)
+  if more then return true end
+  if not chunk then
+    self.complain(message)
+    return
+  end
+  local results = guarded(chunk)
+  if not results[1] then
+    self.complain(results[2])
+  elseif silent then
+    self.env._ = results[2]
+  else
+    self:print(results)
+  end
+end
+
+-- ---- the loop ---------------------------------------------------------------------------------------------------------------
+
+local function history_path()
+  local base = os.getenv("XDG_STATE_HOME") or os.getenv("HOME") and os.getenv("HOME") .. "/.local/state"
+  local directory = base and base .. "/kc"
+  return directory and core.mkdirs(directory) and directory .. "/history" or nil
+end
+
+local function rc_path()
+  local base = os.getenv("XDG_CONFIG_HOME") or os.getenv("HOME") and os.getenv("HOME") .. "/.config"
+  local path = base and base .. "/kc/rc.lua"
+  return path and core.stat(path) and path or nil
+end
+
+function Repl:run_rc()
+  local path = rc_path()
+  if not path then return end
+  local chunk, message = loadfile(path, "t", self.env)
+  local results = chunk and guarded(chunk) or { false, message }
+  if not results[1] then self.complain(results[2]) end
+end
+
+function Repl:loop()
+  while true do
+    local text, why = self.editor:read(PROMPT)
+    while text and text:find("%S") and self:enter(text) do
+      local line
+      line, why = self.editor:read(MORE)
+      text = line and text .. "\n" .. line
+    end
+    if text and text:find("%S") then self.editor:remember(text) end
+    if not text then
+      self.write("\n")
+      if why ~= "interrupted" then return end
+    end
+  end
+end
+
+local function environment(locals)
+  local env = setmetatable(locals or {}, { __index = _G })
+  env.kc = require "kc"
+  env.help = require("kc.help").help
+  return env
+end
+
+--- A prompt over an editor with read(prompt) and remember(text).
+---@param options table {editor=, write=function, complain=function, env=table}
+---@return table repl with enter(text) and loop()
+function M.new(options) return setmetatable(options, Repl) end
+
+-- Variables of the function that called kc.repl, by name; the innermost of equal names.
+local function locals_of(level)
+  local list = {}
+  for i = 1, math.huge do
+    local name, value = debug.getlocal(level, i)
+    if not name then break end
+    if name:match("^[%a_]") then list[name] = value end
+  end
+  return list
+end
+
+local function complain(text)
+  local color = core.isatty(2) and (os.getenv("NO_COLOR") or "") == ""
+  io.stderr:write(color and ("\27[31m%s\27[0m\n"):format(text) or text .. "\n")
+end
+
+--- The prompt on this terminal, until Ctrl-D. Called from a script it sees the variables of the function that calls it.
+---@param options table|nil {rc=false: without the file rc.lua of the user}
+function M.repl(options)
+  local env = environment(options == nil and locals_of(3) or nil)
+  local line = require "kc.line"
+  local self = M.new { env = env, write = io.write, complain = complain }
+  local editor <close> = line.open("kc", function(text) return complete.answer(text, env, core.columns(1)) end)
+  self.editor = editor
+  core.catch_signals()
+  core.subreaper()
+  local path = history_path()
+  if path then editor:load(path) end
+  if not (options and options.rc == false) then self:run_rc() end
+  self:loop()
+  if path then editor:save(path) end
+end
+
+--- `kc` on a terminal.
+---@param options table {rc=boolean}
+---@return integer exit code
+function M.main(options)
+  io.write(("kc %s, %s; help() or ?kc.ulp for help, Tab completes, Ctrl-D ends\n"):format(core.version, _VERSION))
+  M.repl { rc = options.rc }
+  return 0
+end
+
+return M
