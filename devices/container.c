@@ -1,16 +1,21 @@
-/* container.c - compiled code in one block of bytes: a line with the lengths, then the parts, each ended by a zero byte. */
+/* container.c - compiled code in one block of bytes: a head of fixed length with the lengths, then the parts, the code first, each
+ * ended by a zero byte. The code so begins at a multiple of 16 in memory that malloc gave: loaders read it as the ELF file it is. */
 #include "container.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#define HEAD "kc-code 1 %" PRIu64 " %" PRIu64 " %" PRIu64 "\n"
-enum { HEAD_LIMIT = 96 };
+#define LENGTHS "kc-code 2 %" PRIu64 " %" PRIu64 " %" PRIu64
+enum { HEAD = 96 };
 
 void kc__container_write(kc__string *out, const kc__container *c) {
-  const kc__part *parts[] = {&c->name, &c->code, &c->text};
-  kc__addf(out, HEAD, (uint64_t)c->name.n, (uint64_t)c->code.n, (uint64_t)c->text.n);
+  const kc__part *parts[] = {&c->code, &c->name, &c->text};
+  char head[HEAD + 1] = "";
+  int n = snprintf(head, sizeof head, LENGTHS, (uint64_t)c->code.n, (uint64_t)c->name.n, (uint64_t)c->text.n);
+  memset(head + n, ' ', (size_t)(HEAD - n));
+  head[HEAD - 1] = '\n';
+  kc__add(out, head, HEAD);
   for (int i = 0; i < 3; i++) {
     kc__add(out, parts[i]->s, parts[i]->n);
     kc__add(out, "", 1);
@@ -27,13 +32,12 @@ static bool take(kc__part *part, uint64_t length, const char **at, size_t *left)
 }
 
 bool kc__container_read(kc__container *c, const uint8_t *bytes, size_t n) {
-  char head[HEAD_LIMIT] = "";
-  uint64_t name, code, text;
-  const char *end = memchr(bytes, '\n', n < sizeof head ? n : sizeof head - 1);
-  if (!end) return false;
-  size_t length = (size_t)(end - (const char *)bytes) + 1, left = n - length;
-  memcpy(head, bytes, length);
-  if (sscanf(head, HEAD, &name, &code, &text) != 3) return false;
-  const char *at = end + 1;
-  return take(&c->name, name, &at, &left) && take(&c->code, code, &at, &left) && take(&c->text, text, &at, &left) && left == 0;
+  char head[HEAD + 1] = "";
+  uint64_t code, name, text;
+  if (n < HEAD || bytes[HEAD - 1] != '\n') return false;
+  memcpy(head, bytes, HEAD);
+  if (sscanf(head, LENGTHS, &code, &name, &text) != 3) return false;
+  const char *at = (const char *)bytes + HEAD;
+  size_t left = n - HEAD;
+  return take(&c->code, code, &at, &left) && take(&c->name, name, &at, &left) && take(&c->text, text, &at, &left) && left == 0;
 }

@@ -439,10 +439,16 @@ Test(gpu, a_container_is_whole_or_none) {
     cr_expect_not(kc__container_read(&c, part, n), "%zu bytes of %zu", n, block.n);
     free(part);
   }
-  static const char *const bad[] = {"kc-code 1 99999999999999999999 1 1\n", "kc-code 1 -1 0 0\n", "kc-code 2 0 0 0\n", "\n",
-                                    ""};
-  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-    cr_expect_not(kc__container_read(&c, (const uint8_t *)bad[i], strlen(bad[i])), "%s", bad[i]);
+  cr_expect_eq((uintptr_t)(c.code.s - block.s) % 16, 0);
+  static const char *const bad[] = {"kc-code 2 99999999999999999999 1 1", "kc-code 2 -1 0 0", "kc-code 1 0 0 0", ""};
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    char head[100]; /* the head's 96 bytes, and three parts of nothing */
+    memset(head, ' ', sizeof head);
+    memcpy(head, bad[i], strlen(bad[i]));
+    head[95] = '\n';
+    memset(head + 96, 0, 3);
+    cr_expect_not(kc__container_read(&c, (const uint8_t *)head, 99), "%s", bad[i]);
+  }
   kc__string_clear(&block);
 }
 
