@@ -62,6 +62,8 @@ static unsigned char on_complete(EditLine *el, int key) {
   return answer;
 }
 
+/*--- Gives the terminal back; again is harmless.
+function editor.close(self) end */
 static int editor_close(lua_State *L) {
   lkc_editor *e = luaL_checkudata(L, 1, LKC_EDITOR);
   if (e->el) el_end(e->el);

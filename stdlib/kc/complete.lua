@@ -5,8 +5,8 @@ local paths = require "kc.paths"
 local words = require "kc.words"
 local M = {}
 
-local keywords = { "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in", "local", "nil", "not", "or",
-                   "repeat", "return", "then", "true", "until", "while" }
+local keywords = { "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in", "local", "nil", "not",
+                   "or", "repeat", "return", "then", "true", "until", "while" }
 
 local function starting(list, prefix)
   local out = {}

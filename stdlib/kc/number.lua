@@ -76,7 +76,8 @@ end
 function M.explain(x)
   local number = type(x) == "table" and rawget(x, "format") and x or M.number("f64", x)
   local f = core.format(number.format)
-  local lines = { tostring(number), ("  bits        %s%s"):format(bits_of(number), f.kind == "float" and "  (sign, exponent, fraction)" or ""),
+  local parts = f.kind == "float" and "  (sign, exponent, fraction)" or ""
+  local lines = { tostring(number), ("  bits        %s%s"):format(bits_of(number), parts),
                   ("  class       %s"):format(core.classify(number.format, number.code)) }
   local value = number.value
   if f.kind == "float" and value == value and math.abs(value) ~= math.huge then

@@ -8,7 +8,7 @@ assert(core.mkdirs(scratch))
 local env = { "TMPDIR=" .. scratch }
 
 -- Of one run: what each is found to be, and why.
-local got = t:run({ "run", suite, "--timeout", "20", "--format", "json", "--trace", t.directory .. "/trace" }, env)
+local got = t:run({ "run", suite, "--timeout", "10", "--format", "json", "--trace", t.directory .. "/trace" }, env)
 assert(got.code == 1, got.stderr)
 local results = {}
 for _, r in ipairs(assert(json.decode(got.stdout)).results) do results[r.implementation] = r end

@@ -1,5 +1,4 @@
 -- The prompt as a person uses it: keys, history, completion, entries of several lines, Ctrl-C, what it prints.
-local core = require "kc.core"
 local json = require "kc.json"
 local t = dofile "tests/cli/harness.lua"()
 
@@ -65,7 +64,8 @@ session {
   { "send", "kc.is" .. TAB }, { "expect", "isinf" }, { "expect", "isnan" }, { "send", CTRL_C }, { "expect", PROMPT },
   { "send", 'b = kc.buffer("e4m3fnu' .. TAB .. '", 3)\r' }, { "expect", PROMPT },
   { "send", "b:forma" .. TAB .. "()\r" }, { "expect", '"e4m3fnuz"' }, { "expect", PROMPT },
-  { "send", 's = "C-EXC-01/rel' .. TAB .. '"\r' }, { "expect", PROMPT }, { "send", "s\r" }, { "expect", "C-EXC-01/relu.f32" }, { "expect", PROMPT },
+  { "send", 's = "C-EXC-01/rel' .. TAB .. '"\r' }, { "expect", PROMPT }, { "send", "s\r" }, { "expect", "C-EXC-01/relu.f32" },
+  { "expect", PROMPT },
   { "send", "n = 41\r" }, { "expect", PROMPT }, { "send", "exi" .. CTRL_C }, { "expect", PROMPT },
   { "resize", 10, 40 }, { "send", "n + 1\r" }, { "expect", "42" }, { "expect", PROMPT },
   { "send", CTRL_D }, { "exit", 0 },
@@ -102,7 +102,8 @@ session {
 
 -- The user's own file runs first, unless told not to.
 t:file("config/kc/rc.lua", "greeting = 'from the rc file'\n")
-session { { "expect", PROMPT }, { "send", "greeting\r" }, { "expect", "from the rc file" }, { "expect", PROMPT }, { "send", CTRL_D }, { "exit", 0 } }
+session { { "expect", PROMPT }, { "send", "greeting\r" }, { "expect", "from the rc file" }, { "expect", PROMPT }, { "send", CTRL_D },
+          { "exit", 0 } }
 session({ { "expect", PROMPT }, { "send", "greeting\r" }, { "expect", "nil" }, { "expect", PROMPT }, { "send", CTRL_D }, { "exit", 0 } },
   { "--no-rc" })
 
