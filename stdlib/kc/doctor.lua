@@ -94,6 +94,13 @@ function probes.zip()
     return mapped("libzip"):match("[^/]*$")]]
 end
 
+function probes.line()
+  return in_child [[
+    local mapped = ...
+    require "kc.line"
+    return mapped("libedit"):match("[^/]*$")]]
+end
+
 function probes.cjson()
   return in_child [[
     local cjson = require "cjson"
@@ -152,6 +159,8 @@ local rows = {
     get = "apt-get install liblua5.4-0 lua-cjson" },
   { "kc.zip", probe = "zip", purpose = "exchanges .npz archives with commands",
     get = "apt-get install libzip4; built with kc: ninja -C build" },
+  { "kc.line", probe = "line", purpose = "edits lines at the prompt",
+    get = "apt-get install libedit2; built with kc: ninja -C build" },
   { "cache", probe = "cache", purpose = "compiled kernels and calibrations are kept", get = "make it writable, or set KC_CACHE" },
   { "OpenBLAS", probe = "library", symbol = "cblas_dgemm", libraries = { "libopenblas.so.0" },
     purpose = "certifies matrix products fast", get = "apt-get install libopenblas0-pthread" },

@@ -4,6 +4,7 @@ local t = dofile "tests/cli/harness.lua"()
 
 local got = t:expect({ "doctor" }, { code = 0, out = { "ok       kc-runner", "ok       C compiler", "ok       kc.exact", "libmpfr.so",
                                                        "libflint", "ok       Lua and cjson", "ok       kc.zip", "libzip.so",
+                                                       "ok       kc.line", "libedit.so",
                                                        "ok       cache", "256 MiB", "ok       device cpu" } })
 local names = { "OpenBLAS", "BLIS", "ATLAS", "system BLAS", "SLEEF", "OpenCL", "OpenCL ICD", "CUDA driver", "NVRTC", "HIP", "hipRTC" }
 for _, name in ipairs(names) do
