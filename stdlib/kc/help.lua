@@ -37,6 +37,14 @@ local function oracle_text(topic)
   end
 end
 
+--- A documented function as one calls it: "kc.ulp(x, y, format)"; nil for another one.
+---@param f function
+---@return string|nil call
+function M.call_of(f)
+  local row = find(f)
+  return row and row.name .. row.args
+end
+
 --- Text of the documentation of a function, or of what is called `topic`; nil and a message when there is none.
 ---@param topic function|string
 ---@return string|nil text, string|nil message

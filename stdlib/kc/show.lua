@@ -123,6 +123,7 @@ function show(value, depth, seen)
   if kind == "userdata" and tostring(value):match("^kc%.buffer") and pcall(value.shape, value) then
     return depth == 0 and M.tensor(value) or tostring(value)
   end
+  if kind == "function" then return "function " .. (require("kc.help").call_of(value) or tostring(value):gsub("^function: ", "")) end
   if kind ~= "table" then return tostring(value) end
   local meta = debug.getmetatable(value)
   if meta and meta.__tostring then return tostring(value) end
