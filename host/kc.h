@@ -309,6 +309,19 @@ KC_API KC_MUST_CHECK kc_status kc_enclosure_create(kc_enclosure *e, int64_t coun
 /** Frees what the enclosure holds and zeroes it; idempotent. */
 KC_API void kc_enclosure_clear(kc_enclosure *e);
 
+/** Two results of one format beside the exact values. */
+typedef struct kc_nearness {
+  int64_t different, payloads; /* elements with other bits; those of them that are NaN in both */
+  int64_t nearer[3];           /* of the others: proven nearer the exact value is a, b, neither */
+  int64_t first;               /* the first of these; -1: there is none */
+} kc_nearness;
+
+/** Compares a and b, element by element. A result between the bounds of the exact value is at least 0 and at most their width away;
+ * where one has the exact value's class (NaN, an infinity, a number) and the other not, the former is nearer. KC_EINVAL unless formats
+ * and counts agree. */
+KC_API KC_MUST_CHECK kc_status kc_nearer(kc_nearness *out, const kc_buffer *a, const kc_buffer *b, const kc_enclosure *e,
+                                         kc_text *err);
+
 typedef enum kc_tol_kind {
   KC_TOL_EXACT, /* equal to the exact value */
   KC_TOL_ULP,   /* |y - y*| <= value * ulp(y*) of the output format */

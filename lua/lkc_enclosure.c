@@ -324,10 +324,37 @@ static int decide(lua_State *L) {
   return 1;
 }
 
+/*--- Which of two results is proven nearer the exact values: counts over the elements whose bits differ.
+--- @param a userdata buffer
+--- @param b userdata buffer of the same format and as many elements
+--- @param enclosure userdata of the exact values
+--- @return table counts {different, payloads = NaN in both, a, b, undecided, first = position or nil}
+function core.nearer(a, b, enclosure) end */
+static int nearer(lua_State *L) {
+  const kc_buffer *a = lkc_checkbuffer(L, 1), *b = lkc_checkbuffer(L, 2);
+  const lkc_enclosure *e = lkc_checkenclosure(L, 3);
+  kc_nearness n;
+  kc_text err;
+  kc_status status = kc_nearer(&n, a, b, &e->e, &err);
+  if (status != KC_OK) return lkc_result(L, status, &err);
+  lua_createtable(L, 0, 6);
+  lkc_setinteger(L, "different", n.different);
+  lkc_setinteger(L, "payloads", n.payloads);
+  lkc_setinteger(L, "a", n.nearer[0]);
+  lkc_setinteger(L, "b", n.nearer[1]);
+  lkc_setinteger(L, "undecided", n.nearer[2]);
+  set_index(L, "first", n.first);
+  return 1;
+}
+
 static const luaL_Reg methods[] = {{"at", enclosure_at}, {"upper", enclosure_upper}, {"close", enclosure_close}, {NULL, NULL}};
 static const luaL_Reg metamethods[] = {{"__len", enclosure_len}, {"__tostring", enclosure_tostring}, {NULL, NULL}};
-static const luaL_Reg functions[] = {
-    {"enclosure", enclosure_by_hand}, {"oracles", list_oracles}, {"oracle", run_oracle}, {"decide", decide}, {NULL, NULL}};
+static const luaL_Reg functions[] = {{"enclosure", enclosure_by_hand},
+                                     {"oracles", list_oracles},
+                                     {"oracle", run_oracle},
+                                     {"decide", decide},
+                                     {"nearer", nearer},
+                                     {NULL, NULL}};
 
 void lkc_open_enclosure(lua_State *L) {
   lkc_newtype(L, LKC_ENCLOSURE, methods, metamethods, enclosure_close);

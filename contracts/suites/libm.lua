@@ -33,7 +33,8 @@ local function rounded(library) -- sqrt: what IEEE 754 demands, whatever else is
 end
 
 local PIECE = 1 << 20
-local size = { everywhere = 510 * 512, -- 255 exponents, the subnormals among them, and two signs: 512 inputs each
+local size = { kernels = "libm",
+               everywhere = 510 * 512, -- 255 exponents, the subnormals among them, and two signs: 512 inputs each
                interesting = 1 << 20, bits = 1 << 16, piece = PIECE, pieces = (1 << 32) // PIECE }
 
 -- ---- the functions ------------------------------------------------------------------------------------------------------------

@@ -75,7 +75,8 @@ local function numbers_of_f16()
   return list
 end
 
-local size = { everywhere = 510 * 128, interesting = 1 << 18, bits = 1 << 15, piece = 1 << 20, pieces = (1 << 32) // (1 << 20),
+local size = { kernels = "libm", everywhere = 510 * 128, interesting = 1 << 18, bits = 1 << 15,
+               piece = 1 << 20, pieces = (1 << 32) // (1 << 20),
                further = { sample.at({ n = 65536 }, sample.named("every number of f16", sample.values(numbers_of_f16()))) } }
 
 -- ---- operations that are rounded correctly --------------------------------------------------------------------------------------
@@ -228,7 +229,7 @@ end
 for _, row in ipairs(functions) do
   local name, f = row[1], kc.accuracy(row[1], size)
   for i = 2, #row do add_claim(f, name, row[i]) end
-  if narrow[name] then add_claim(kc.accuracy(name, { format = "f16" }), name, of_f16(name)) end
+  if narrow[name] then add_claim(kc.accuracy(name, { kernels = "libm", format = "f16" }), name, of_f16(name)) end
 end
 
 return kc.suite { name = "OpenCL builtins", judge = judge, timeout = 600 }

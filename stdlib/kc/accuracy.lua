@@ -139,9 +139,9 @@ local function mistakes_beyond(limit, format)
     mask(shift > 0 and 21 or m.few), m.ulps << shift), rtol = rtol, atol = shift > 0 and rtol or m.atol }
 end
 
--- The kernels are unary.k and binary.k beside contracts/suites/libm.lua. What one limit calls bad another one forgives.
-local function calibration(f, limit, format)
-  local file, args = f.near and "libm/binary.k" or "libm/unary.k", f.near and { "x", "z", "y", "n" } or { "x", "y", "n" }
+-- What one limit calls bad another one forgives.
+local function calibration(f, limit, format, kernels)
+  local file, args = kernels .. (f.near and "/binary.k" or "/unary.k"), f.near and { "x", "z", "y", "n" } or { "x", "y", "n" }
   local wrong = mistakes_beyond(limit, format)
   local defines = ("FUNCTION=%s EXPONENT=%d %s%s"):format(f.word or "kc_" .. f.name, 127 + (f.binade or -3), wrong.defines,
     format == "f16" and " F16=1" or "")
@@ -201,7 +201,7 @@ function Function:clauses(claim)
     protocol      = { inputs = parts.inputs, further = parts.further, thorough = parts.thorough, judged = "element",
                       samples = 4096, budget = 1e9, vacuous = 0.6, statistic = "max", pass = "error / tolerance <= 1", repeats = 1 },
     signature     = { pattern = "errors beyond the stated bound", test = beyond },
-    calibration   = calibration(f, claim.limit, format),
+    calibration   = calibration(f, claim.limit, format, self.kernels),
   }
 end
 
@@ -220,18 +220,24 @@ end
 --- A function of one number `x`, or of two, `x` and `z`, whose stated accuracy is judged: `kc.contract(f:clauses(claim))` for each claim.
 --- Inputs: `everywhere` numbers of every exponent and sign; neighbours of zero, of powers of two, of the largest number and of `points`;
 --- `bits` random codes; and, beyond what calibrates, `interesting` numbers where the function is neither linear nor constant, and all
---- reduced arguments where 2^24 hold them. Calibrates with the kernels libm/unary.k and libm/binary.k beside the suite.
+--- reduced arguments where 2^24 hold them. Calibrates with unary.k or binary.k in the directory `kernels`, which lies beside the
+--- suite: those of contracts/suites/libm serve every function of the dialect.
 ---@param f string|table exp, log, pow, ...; or of another one {name=of an oracle, word=of the dialect (kc_NAME), oracle=|nil,
 ---  exponents={lo, hi}, all=first code of 2^24|nil, points={}|nil, typical={lo, hi of x, and of z}: arguments of the functional test,
 ---  binade=exponent of arguments where a bad implementation errs (-3); of two numbers instead of exponents: near={{sample of x, sample
 ---  of z}, ...}}
----@param size table {format="f16": a function of one number, of which every one is asked}; or numbers of inputs of f32 {everywhere=, bits=,
+---@param size table {kernels=directory, format="f16": a function of one number, of which every one is asked}; or with numbers of inputs of
+---  f32 {kernels=, everywhere=, bits=,
 ---  interesting=, piece=of exhausted intervals, pieces=of a thorough run, further={samples that only judge}|nil}
 ---@return table function {binary=boolean} with a method clauses(claim)
 function M.accuracy(f, size)
   f = facts_of(f)
+  if type(size) ~= "table" or type(size.kernels) ~= "string" then
+    error("kc.accuracy: field 'kernels': expected a directory with unary.k and binary.k, e.g. \"libm\"", 2)
+  end
   local inputs, further = (size.format == "f16" and all_of_f16 or f.near and binary_inputs or unary_inputs)(f, size)
-  return setmetatable({ f = f, format = size.format or "f32", binary = f.near ~= nil, inputs = inputs, further = further,
+  return setmetatable({ f = f, kernels = size.kernels, format = size.format or "f32", binary = f.near ~= nil,
+                        inputs = inputs, further = further,
                         thorough = size.pieces and function() return thorough(f, size) end,
                         oracle = f.oracle or (f.near and oracle[f.name]("x", "z") or oracle[f.name]("x")) }, Function)
 end

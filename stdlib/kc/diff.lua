@@ -2,24 +2,12 @@
 -- `kc diff GOT REFERENCE`: compares two dumped tensors and says where, how much, and what tolerance would accept.
 local core = require "kc.core"
 local json = require "kc.json"
+local show = require "kc.show"
 local M = {}
 
 local KINDS = { "ulp", "abs", "rel" }
 
 -- ---- numbers as text --------------------------------------------------------------------------------------------------------
-
--- The shortest decimal for which `same` holds.
-local function shortest(x, same)
-  if x ~= x then return "nan" end
-  if x == math.huge or x == -math.huge then return x > 0 and "inf" or "-inf" end
-  for digits = 1, 17 do
-    local text = ("%%.%dg"):format(digits):format(x)
-    if same(tonumber(text)) then return text end
-  end
-  return ("%.17g"):format(x)
-end
-
-local function decimal(x) return shortest(x, function(y) return y == x end) end
 
 -- A number of a file: in decimal, as hex float and as code.
 local function describe(number, format)
@@ -29,7 +17,7 @@ local function describe(number, format)
     local whole = math.tointeger(number.value)
     return whole and ("%d"):format(whole) or ("%.0f"):format(number.value), nil, code
   end
-  local text = shortest(number.value, function(y) return core.encode(format, y + 0.0) == number.code end)
+  local text = show.shortest(number.value, function(y) return core.encode(format, y + 0.0) == number.code end)
   return text, json.float(number.value), code
 end
 
@@ -52,15 +40,6 @@ end
 
 local function share(n, of) return ("%d (%.3g %%)"):format(n, of > 0 and 100 * n / of or 0) end
 
--- The bin that holds (2^(k-34), 2^(k-33)]; distances of codes are whole.
-local function bin_text(k, whole)
-  if k == 0 then return "0" end
-  if k == 65 then return "> 2^31" end
-  if not whole then return k == 1 and "<= 2^-32" or ("<= 2^%d"):format(k - 33) end
-  local low, high = (1 << (k - 33) >> 1) + 1, 1 << (k - 33)
-  return low >= high and ("%d"):format(high) or ("%d..%d"):format(low, high)
-end
-
 local function element_text(s, e)
   return ("%s  got %s, reference %s"):format(index_text(e.index), number_text(e.got, s.got.format),
     number_text(e.reference, s.reference.format))
@@ -77,16 +56,16 @@ local function worst(s, line)
   local unit = { ulp = s.ulps_of and (" of %s"):format(s.ulps_of) or "", abs = "", rel = "" }
   for _, kind in ipairs(KINDS) do
     local e = s.worst[kind]
-    if e then line("worst " .. kind, ("%s%s at %s"):format(decimal(e.error), unit[kind], element_text(s, e))) end
+    if e then line("worst " .. kind, ("%s%s at %s"):format(show.shortest(e.error), unit[kind], element_text(s, e))) end
   end
 end
 
 local function histogram(s, line)
   if not s.worst.ulp then return end
-  line("ulps", ("median <= %s, 90 %% <= %s, 99 %% <= %s, 99.9 %% <= %s"):format(decimal(s.median), decimal(s.p90), decimal(s.p99),
-    decimal(s.p999)))
+  line("ulps", ("median <= %s, 90 %% <= %s, 99 %% <= %s, 99.9 %% <= %s"):format(show.shortest(s.median), show.shortest(s.p90),
+    show.shortest(s.p99), show.shortest(s.p999)))
   for i, n in ipairs(s.histogram) do
-    if n > 0 then line("", ("%-24s %s"):format(bin_text(i - 1, not s.ulps_of), share(n, s.finite))) end
+    if n > 0 then line("", ("%-24s %s"):format(show.bin(i - 1, not s.ulps_of), share(n, s.finite))) end
   end
 end
 
@@ -101,7 +80,7 @@ local function tolerances(s, line)
     if error == math.huge then
       line(title, ("no --%s%s"):format(kind, kind == "rel" and ": a reference is 0" or ""))
     else
-      line(title, ("--%s %s  (%s%s)"):format(kind, decimal(error), json.float(error), allclose[kind]))
+      line(title, ("--%s %s  (%s%s)"):format(kind, show.shortest(error), json.float(error), allclose[kind]))
     end
     title = ""
   end
@@ -109,7 +88,7 @@ end
 
 local function limits(o)
   local list = {}
-  for _, kind in ipairs(KINDS) do if o[kind] then list[#list + 1] = ("--%s %s"):format(kind, decimal(o[kind])) end end
+  for _, kind in ipairs(KINDS) do if o[kind] then list[#list + 1] = ("--%s %s"):format(kind, show.shortest(o[kind])) end end
   return table.concat(list, " and ")
 end
 
@@ -147,7 +126,7 @@ local function number_data(number, format)
   return { decimal = value, hex = hex, code = code, class = number.class }
 end
 
-local function error_data(x) return { decimal = decimal(x), hex = json.float(x) } end
+local function error_data(x) return { decimal = show.shortest(x), hex = json.float(x) } end
 
 local function element_data(s, e)
   return e and { index = json.list(e.index), error = error_data(e.error), got = number_data(e.got, s.got.format),
@@ -170,7 +149,7 @@ local function document(s, o, accepted)
   end
   for _, name in ipairs { "median", "p90", "p99", "p999" } do d.quantiles[name] = error_data(s[name]) end
   for i, n in ipairs(s.histogram) do
-    if n > 0 then d.histogram[#d.histogram + 1] = { ulps = bin_text(i - 1, not s.ulps_of), elements = n } end
+    if n > 0 then d.histogram[#d.histogram + 1] = { ulps = show.bin(i - 1, not s.ulps_of), elements = n } end
   end
   return d
 end

@@ -8,48 +8,6 @@ local measure = require "kc.measure"
 local protocol = require "kc.protocol"
 local M = {}
 
--- ---- which is nearer ----------------------------------------------------------------------------------------------------------
-
--- Distances are rounded, each operation by at most 2^-53 of its result.
-local SLACK = 1 + 0x1p-50
-
-local function class_of(y) return y ~= y and "nan" or y == math.huge and "+inf" or y == -math.huge and "-inf" or "finite" end
-
-local exceptional = { ["nan"] = true, ["+inf"] = true, ["-inf"] = true }
-
--- The class that the exact value has, or nil where it is not known.
-local function exact_class(classes)
-  local class
-  for _, name in ipairs(classes) do
-    local c = exceptional[name] and name or "finite"
-    if class and c ~= class then return nil end
-    class = c
-  end
-  return class
-end
-
--- Bounds of |y - exact|.
-local function distance(y, lo, hi)
-  return math.max(lo - y, y - hi, 0.0), math.max(math.abs(y - lo), math.abs(hi - y))
-end
-
---- Which of two results is proven nearer the exact value: 1, 2, or nil.
----@param a number
----@param b number
----@param lo number bounds of the exact value
----@param hi number
----@param classes table names of the classes it may have
----@return integer|nil which
-function M.nearer(a, b, lo, hi, classes)
-  local ca, cb, exact = class_of(a), class_of(b), exact_class(classes)
-  if ca ~= cb then return exact == ca and 1 or exact == cb and 2 or nil end
-  if ca ~= "finite" or exact ~= "finite" then return nil end
-  local least_a, most_a = distance(a, lo, hi)
-  local least_b, most_b = distance(b, lo, hi)
-  if most_a * SLACK < least_b then return 1 end
-  if most_b * SLACK < least_a then return 2 end
-end
-
 -- ---- one tensor ----------------------------------------------------------------------------------------------------------------
 
 local function float(x) return math.type(x) == "integer" and x + 0.0 or x end
@@ -81,15 +39,10 @@ local function add(record, run, name)
   record.different = record.different + s.bit_differences
   for k = 1, s.finite > 0 and #s.histogram or 0 do record.histogram[k] = (record.histogram[k] or 0) + s.histogram[k] end
   if s.worst and s.max > record.worst then record.worst, record.worst_at = s.max, element(run, name, s.worst) end
-  for i = 1, #a do
-    if a:code(i) ~= b:code(i) and a[i] ~= a[i] and b[i] ~= b[i] then
-      record.payloads = record.payloads + 1
-    elseif a:code(i) ~= b:code(i) then
-      record.first = record.first or element(run, name, i)
-      local which = M.nearer(float(a[i]), float(b[i]), exact:at(i))
-      record.nearer[which or 3] = record.nearer[which or 3] + 1
-    end
-  end
+  local n = assert(core.nearer(a, b, exact))
+  record.payloads = record.payloads + n.payloads
+  for i, count in ipairs { n.a, n.b, n.undecided } do record.nearer[i] = record.nearer[i] + count end
+  record.first = record.first or n.first and element(run, name, n.first)
 end
 
 -- ---- all samples ----------------------------------------------------------------------------------------------------------------

@@ -13,6 +13,20 @@ end
 --- Directory of caches (kernels/, calibration/): KC_CACHE, else XDG. nil when there is no home.
 function M.cache() return os.getenv("KC_CACHE") or xdg("XDG_CACHE_HOME", "/.cache") end
 
+--- The prompt's history, in a directory that is made; nil when there is no home.
+---@return string|nil path
+function M.history()
+  local directory = xdg("XDG_STATE_HOME", "/.local/state")
+  return directory and core.mkdirs(directory) and directory .. "/history" or nil
+end
+
+--- The user's own file for the prompt; nil when there is none.
+---@return string|nil path
+function M.rc()
+  local directory = xdg("XDG_CONFIG_HOME", "/.config")
+  return directory and core.stat(directory .. "/rc.lua") and directory .. "/rc.lua" or nil
+end
+
 --- A subdirectory of the cache, created; nil when caching is impossible.
 function M.cache_dir(name)
   local base = M.cache()

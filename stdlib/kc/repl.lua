@@ -2,6 +2,7 @@
 -- The prompt: expressions print, statements run, an entry may take several lines.
 local complete = require "kc.complete"
 local core = require "kc.core"
+local paths = require "kc.paths"
 local show = require "kc.show"
 local M = {}
 
@@ -85,20 +86,8 @@ end
 
 -- ---- the loop ---------------------------------------------------------------------------------------------------------------
 
-local function history_path()
-  local base = os.getenv("XDG_STATE_HOME") or os.getenv("HOME") and os.getenv("HOME") .. "/.local/state"
-  local directory = base and base .. "/kc"
-  return directory and core.mkdirs(directory) and directory .. "/history" or nil
-end
-
-local function rc_path()
-  local base = os.getenv("XDG_CONFIG_HOME") or os.getenv("HOME") and os.getenv("HOME") .. "/.config"
-  local path = base and base .. "/kc/rc.lua"
-  return path and core.stat(path) and path or nil
-end
-
 function Repl:run_rc()
-  local path = rc_path()
+  local path = paths.rc()
   if not path then return end
   local chunk, message = loadfile(path, "t", self.env)
   local results = chunk and guarded(chunk) or { false, message }
@@ -159,7 +148,7 @@ function M.repl(options)
   self.editor = editor
   core.catch_signals()
   core.subreaper()
-  local path = history_path()
+  local path = paths.history()
   if path then editor:load(path) end
   if not (options and options.rc == false) then self:run_rc() end
   self:loop()

@@ -5,16 +5,39 @@ local M = {}
 
 local LIMITS = { depth = 3, items = 24, width = 100, text = 400 }
 
---- The shortest decimal that reads back as this float.
+--- The shortest decimal for which `same` holds.
 ---@param x number
+---@param same function|nil told the number that a decimal reads as; equal to x when omitted
 ---@return string
-function M.decimal(x)
+function M.shortest(x, same)
   if x ~= x then return "nan" end
   if x == math.huge or x == -math.huge then return x > 0 and "inf" or "-inf" end
   for digits = 1, 17 do
     local text = ("%%.%dg"):format(digits):format(x)
-    if tonumber(text) == x then return text:find("[.en]") and text or text .. ".0" end
+    local y = tonumber(text)
+    if same and same(y) or not same and y == x then return text end
   end
+  return ("%.17g"):format(x)
+end
+
+--- A float in decimal, with a point where it is whole.
+---@param x number
+---@return string
+function M.decimal(x)
+  local text = M.shortest(x)
+  return text:find("[.en]") and text or text .. ".0"
+end
+
+--- The bin of a metric's histogram that holds (2^(k-34), 2^(k-33)]; distances of codes are whole.
+---@param k integer from 0
+---@param whole boolean
+---@return string
+function M.bin(k, whole)
+  if k == 0 then return "0" end
+  if k == 65 then return "> 2^31" end
+  if not whole then return k == 1 and "<= 2^-32" or ("<= 2^%d"):format(k - 33) end
+  local low, high = (1 << (k - 33) >> 1) + 1, 1 << (k - 33)
+  return low >= high and ("%d"):format(high) or ("%d..%d"):format(low, high)
 end
 
 local function quoted(text)

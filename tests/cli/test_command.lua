@@ -16,7 +16,7 @@ local function is(name, verdict, text)
   local r = assert(results[name], name .. " has no result")
   local reason = r.verdict.reason or ""
   assert(r.verdict.name == verdict and reason:find(text or "", 1, true), ("%s is %s: %s"):format(name, r.verdict.name, reason))
-  assert(r.device == "external" and r.external.kind == "command" and r.external.run:find(r.external.run, 1, true))
+  assert(r.device == "external" and r.external.kind == "command" and type(r.external.run) == "string")
   assert(not reason:find(scratch, 1, true), "a reason names what is another path in each run: " .. reason)
   results[name] = nil
   t.passed = t.passed + 1

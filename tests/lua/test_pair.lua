@@ -27,8 +27,12 @@ for _, row in ipairs {
   { math.huge, NAN, 1.0, 1.0, finite, nil }, -- neither
   { NAN, 1.0, 1.0, 1.0, unsure, nil },
 } do
-  local got = pair.nearer(row[1], row[2], row[3], row[4], row[5])
-  check(got == row[6], ("nearer(%s, %s) to [%s, %s]: %s"):format(row[1], row[2], row[3], row[4], got))
+  local a, b = kc.buffer("f64", 1), kc.buffer("f64", 1)
+  a[1], b[1] = row[1], row[2]
+  local n = core.nearer(a, b, core.enclosure({ row[3] }, { row[4] }, { table.concat(row[5], " ") }))
+  local got = n.a == 1 and 1 or n.b == 1 and 2 or nil
+  check(got == row[6] and n.a + n.b + n.undecided == 1 and n.different == 1 and n.first == 1,
+    ("nearer(%s, %s) to [%s, %s]: %s"):format(row[1], row[2], row[3], row[4], got))
 end
 
 -- ---- on devices ----

@@ -3,6 +3,7 @@
 local evidence = require "kc.evidence"
 local json = require "kc.json"
 local matrix = require "kc.report.matrix"
+local show = require "kc.show"
 local verdict = require "kc.verdict"
 local M = {}
 
@@ -225,17 +226,11 @@ end
 
 -- ---- two devices side by side -------------------------------------------------------------------------------------------------
 
--- The bin that holds (2^(k-34), 2^(k-33)] of whole distances; those below 1 are not in use.
-local function bin_text(k)
-  local low, high = (1 << (k - 33) >> 1) + 1, 1 << (k - 33)
-  return k == 65 and "more than 2^31" or low >= high and ("%d"):format(high) or ("%d to %d"):format(low, high)
-end
-
 local function histogram_text(histogram)
   local parts = {}
   for k = 33, 65 do
     local n = histogram[k + 1] or 0
-    if n > 0 then parts[#parts + 1] = ("%s ulp %d"):format(bin_text(k), n) end
+    if n > 0 then parts[#parts + 1] = ("%s ulp %d"):format(show.bin(k, true), n) end
   end
   return table.concat(parts, ", ")
 end
