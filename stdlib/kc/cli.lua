@@ -113,7 +113,8 @@ end
 
 local function help_text()
   local lines = { "kc judges kernels against contracts.", "", "usage: kc COMMAND [OPTIONS] [ARGUMENTS]",
-                  "       kc FILE.lua [ARGUMENTS] | kc -e CODE | kc -", "" }
+                  "       kc FILE.lua [ARGUMENTS] | kc -e CODE | kc -",
+                  "       kc [--no-rc]   a prompt on this terminal; --no-rc: without the user's rc.lua", "" }
   for _, row in ipairs(commands) do lines[#lines + 1] = ("  %-11s %-26s %s"):format(row[1], row[2], row[3]) end
   lines[#lines + 1] = ""
   for _, row in ipairs(options) do
@@ -421,8 +422,8 @@ local function run_chunk(chunk, message, argv, from)
 end
 
 local function run_stdin(argv, from)
-  local code = io.read("a")
-  return run_chunk(load((code:gsub("^#[^\n]*", "")), "=stdin"), "cannot read stdin", argv, from)
+  local chunk, message = load((io.read("a"):gsub("^#[^\n]*", "")), "=stdin")
+  return run_chunk(chunk, message, argv, from)
 end
 
 local function script(argv)
@@ -440,7 +441,8 @@ end
 local function unknown(word)
   local known = {}
   for i, row in ipairs(commands) do known[i] = row[1] end
-  if word:match("^%-") then return usage_error(("unknown option '%s'; %s"):format(word, words.hint(word, names))) end
+  local first = { "--no-rc", table.unpack(names) }
+  if word:match("^%-") then return usage_error(("unknown option '%s'; %s"):format(word, words.hint(word, first))) end
   return usage_error(("no command and no file is called '%s'; %s"):format(word, words.hint(word, known)))
 end
 

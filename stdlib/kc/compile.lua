@@ -31,10 +31,12 @@ local function show(o, write, path, entry, code)
 end
 
 local function compile(o, write, path, text)
+  local kernels = source.kernels(text)
+  if #kernels == 0 then return nil, path .. ": no kernel: expected KC_KERNEL void NAME(...)", USAGE end
   for _, arch in ipairs(o.archs) do
     local name = backend(arch)
     if not name then return nil, ("option '--arch': '%s' is no architecture known here; there are\n    %s"):format(arch, known()), USAGE end
-    for _, kernel in ipairs(source.kernels(text)) do
+    for _, kernel in ipairs(kernels) do
       local code, message, why, log = core.compile(name, arch, { source = text, file = path, entry = kernel.entry,
         params = kernel.params, cache = paths.cache_dir("kernels") })
       if not code and why == "build" then return nil, log or message, UNBUILT end

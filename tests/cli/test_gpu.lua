@@ -83,6 +83,8 @@ t:expect({ "compile", axpy, "--arch", "sm_80", "--arch", "gfx906" },
   { code = 0, out = { "axpy: of 2 instructions in the ptx for sm_80: 1 fused", "axpy: of 2 instructions in the amdgcn for gfx906" } }, env)
 t:expect({ "compile", axpy, "--arch", "sm_80", "--code" },
   { code = 0, out = { ".visible .entry kc__axpy", "--fmad=false" } }, env)
+t:expect({ "compile", t:file("none.k", "/* nothing */\n"), "--arch", "sm_80" },
+  { code = 64, err = { "none.k: no kernel: expected KC_KERNEL" } }, env)
 t:expect({ "compile", axpy }, { code = 64, err = { "--arch", "cuda: sm_75 sm_80 sm_90", "hip: gfx906 gfx90a" } }, env)
 t:expect({ "compile", axpy, "--arch", "sm_10" }, { code = 64, err = { "compiles for no 'sm_10'" } }, env)
 t:expect({ "compile", axpy, "--arch", "vega" }, { code = 64, err = { "'vega' is no architecture" } }, env)
