@@ -37,6 +37,8 @@ local origin = {
   reduce_min = { "mathematics", "reduce_min" }, cumsum = { "mathematics", "cumsum" }, size = { "mathematics", "size" },
   matmul = { "mathematics", "matmul" }, transpose = { "mathematics", "transpose" }, rounded = { "mathematics", "rounded" },
   number = { "number", "number" }, explain = { "number", "explain" }, roundings = { "number", "roundings" }, repl = { "repl", "repl" },
+  sweep = { "sweep", "sweep" }, plot = { "plot", "plot" }, compare = { "compare", "compare" }, across = { "across", "across" },
+  view = { "view", "view" },
   help = { "help", "help" }, version = { "core", "version" },
 }
 

@@ -56,15 +56,6 @@ end
 
 -- ---- explaining -----------------------------------------------------------------------------------------------------------
 
-local function bits_of(number)
-  local f = core.format(number.format)
-  local text = ""
-  for i = f.bits - 1, 0, -1 do text = text .. (number.code >> i & 1) end
-  if f.kind ~= "float" then return text end
-  local sign = f.has_sign and 1 or 0
-  return ("%s %s %s"):format(text:sub(1, sign), text:sub(sign + 1, sign + f.exp_bits), text:sub(sign + f.exp_bits + 1))
-end
-
 local function neighbour(number, direction)
   local ok, other = pcall(number.next, number, direction)
   return ok and other or nil
@@ -77,7 +68,7 @@ function M.explain(x)
   local number = type(x) == "table" and rawget(x, "format") and x or M.number("f64", x)
   local f = core.format(number.format)
   local parts = f.kind == "float" and "  (sign, exponent, fraction)" or ""
-  local lines = { tostring(number), ("  bits        %s%s"):format(bits_of(number), parts),
+  local lines = { tostring(number), ("  bits        %s%s"):format(require("kc.view").bits(number.format, number.code), parts),
                   ("  class       %s"):format(core.classify(number.format, number.code)) }
   local value = number.value
   if f.kind == "float" and value == value and math.abs(value) ~= math.huge then

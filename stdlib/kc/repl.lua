@@ -14,13 +14,49 @@ Repl.__index = Repl
 
 -- ---- one entry --------------------------------------------------------------------------------------------------------------
 
--- An expression first; a text that only lacks its end goes on in the next line.
+-- An expression first; a text that only lacks its end goes on in the next line. The text names its chunk, so that who traces a function
+-- can read it.
 local function compile(text, env)
-  local chunk = load("return " .. text, "=prompt", "t", env)
+  local chunk = load("return " .. text, text, "t", env)
   if chunk then return chunk end
-  local statement, message = load(text, "=prompt", "t", env)
+  local statement, message = load(text, text, "t", env)
   if statement then return statement end
   return nil, message, message:find("<eof>", 1, true) ~= nil
+end
+
+-- Chunks of the prompt as people read of them.
+local function named(message) return (message:gsub('%[string ".-"%]:(%d+):', "prompt:%1:"):gsub('%[string ".-"%]', "prompt")) end
+
+local function line_of(text, number)
+  for line in (text .. "\n"):gmatch("(.-)\n") do
+    number = number - 1
+    if number == 0 then return line end
+  end
+end
+
+-- A line of a chunk, where it is not plain to see: of a file, or of an entry of several lines.
+local function shown_line(source, number)
+  local text = source
+  if source:sub(1, 1) == "@" then
+    local file = io.open(source:sub(2), "r")
+    if not file then return nil end
+    text = file:read("a")
+    file:close()
+  elseif not source:find("\n", 1, true) then
+    return nil
+  end
+  local line = line_of(text, number)
+  return line and line:find("%S") and ("\n  %d | %s"):format(number, line) or nil
+end
+
+-- The line on which the innermost frame stands that is neither C's nor kc's own.
+local function line_of_frame()
+  for level = 3, 40 do
+    local info = debug.getinfo(level, "Sl")
+    if not info then return nil end
+    local own = info.source:find("stdlib/kc/", 1, true)
+    if info.what ~= "C" and not own and info.currentline > 0 then return shown_line(info.source, info.currentline) end
+  end
 end
 
 -- Frames of kc's own are of no use to who types; those of the prompt and of files are.
@@ -30,9 +66,10 @@ local function traceback(e)
   for line in debug.traceback("", 2):gmatch("[^\n]+") do
     local foreign = line:find("stdlib/kc/", 1, true) or line:find("[C]:", 1, true) or line:find("stack traceback", 1, true) or
       line:find("(...tail calls...)", 1, true)
-    if not foreign and line:find("%S") and not line:find("in main chunk", 1, true) then lines[#lines + 1] = line end
+    if not foreign and line:find("%S") and not line:find("in main chunk", 1, true) then lines[#lines + 1] = named(line) end
   end
-  return table.concat({ (e:gsub("^stdlib/kc/[%w_/]+%.lua:%d+: ", "")), table.unpack(lines) }, "\n")
+  local message = named(e):gsub("^stdlib/kc/[%w_/]+%.lua:%d+: ", "")
+  return table.concat({ message .. (line_of_frame() or ""), table.unpack(lines) }, "\n")
 end
 
 local function stop_on_signal()
@@ -71,7 +108,7 @@ function Repl:enter(text)
   local chunk, message, more = compile(text:gsub(";%s*$", ""), self.env)
   if more then return true end
   if not chunk then
-    self.complain(message)
+    self.complain(named(message) .. (shown_line(text, math.tointeger(tonumber(message:match("%]:(%d+):")))) or ""))
     return
   end
   local results = guarded(chunk)

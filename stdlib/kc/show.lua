@@ -52,16 +52,18 @@ end
 
 local CORNER = 4 -- numbers at each end of a row
 
-local function row_text(buffer, first, count)
+local function plainly(buffer, i)
+  local x = buffer[i]
+  return math.type(x) == "integer" and tostring(x) or M.decimal(x)
+end
+
+local function row_text(buffer, first, count, element)
   local parts = {}
   for i = 1, count do
     if count > 2 * CORNER and i == CORNER + 1 then parts[#parts + 1] = "..." end
-    if count <= 2 * CORNER or i <= CORNER or i > count - CORNER then
-      local x = buffer[first + i - 1]
-      parts[#parts + 1] = math.type(x) == "integer" and tostring(x) or M.decimal(x)
-    end
+    if count <= 2 * CORNER or i <= CORNER or i > count - CORNER then parts[#parts + 1] = element(buffer, first + i - 1) end
   end
-  return table.concat(parts, " ")
+  return table.concat(parts, element == plainly and " " or "  ")
 end
 
 -- The finite range, and how many elements are of each other class.
@@ -83,8 +85,9 @@ end
 
 --- A tensor: format, shape, range, counts of classes, and its corners.
 ---@param buffer userdata
+---@param element function|nil text of element i, called with the buffer and i; its number in decimal when omitted
 ---@return string text
-function M.tensor(buffer)
+function M.tensor(buffer, element)
   local shape, n = buffer:shape(), #buffer
   local lines = { ("%s[%s]: %d elements%s"):format(buffer:format(), table.concat(shape, ","), n, n > 0 and ", " .. facts(buffer) or "") }
   local width = n > 0 and shape[#shape] or 0
@@ -92,7 +95,7 @@ function M.tensor(buffer)
   for r = 1, rows do
     if rows > 2 * CORNER and r == CORNER + 1 then lines[#lines + 1] = "  ..." end
     if rows <= 2 * CORNER or r <= CORNER or r > rows - CORNER then
-      lines[#lines + 1] = "  " .. row_text(buffer, (r - 1) * width + 1, width)
+      lines[#lines + 1] = "  " .. row_text(buffer, (r - 1) * width + 1, width, element or plainly)
     end
   end
   return table.concat(lines, "\n")
