@@ -7,21 +7,24 @@ local show = require "kc.show"
 local M = {}
 
 local EVERY = 20000 -- Lua instructions between two looks for Ctrl-C
-local PROMPT, MORE = "kc> ", "... "
+local PROMPT = "kc> "
 
 local Repl = {}
 Repl.__index = Repl
 
 -- ---- one entry --------------------------------------------------------------------------------------------------------------
 
+local function lacks_end(message) return message:find("near <eof>", 1, true) ~= nil end
+
 -- An expression first; a text that only lacks its end goes on in the next line. The text names its chunk, so that who traces a function
--- can read it.
+-- can read it. What begins no statement was meant as an expression.
 local function compile(text, env)
-  local chunk = load("return " .. text, text, "t", env)
+  local chunk, of_expression = load("return " .. text, text, "t", env)
   if chunk then return chunk end
   local statement, message = load(text, text, "t", env)
   if statement then return statement end
-  return nil, message, message:find("<eof>", 1, true) ~= nil
+  local more = lacks_end(message) or lacks_end(of_expression)
+  return nil, message:find("]:1: unexpected symbol", 1, true) and of_expression or message, more
 end
 
 -- Chunks of the prompt as people read of them.
@@ -94,19 +97,29 @@ function Repl:print(results)
   end
 end
 
---- Runs one entry: nil when it is done, or true when it lacks its end.
+local function asked(text) return text:match("^%s*%?%s*(.-)%s*$") end
+
+--- Does an entry lack its end?
 ---@param text string
----@return boolean|nil more
+---@param env table
+---@return boolean
+function M.incomplete(text, env)
+  if asked(text) then return false end
+  local _, _, more = compile(text:gsub(";%s*$", ""), env)
+  return more or false
+end
+
+--- Runs one entry.
+---@param text string
 function Repl:enter(text)
-  local topic = text:match("^%s*%?%s*(.-)%s*$")
+  local topic = asked(text)
   if topic then
     local said, message = require("kc.help").text(topic ~= "" and topic or "kc.help")
     self.write((said or message) .. "\n")
     return
   end
   local silent = text:match(";%s*$")
-  local chunk, message, more = compile(text:gsub(";%s*$", ""), self.env)
-  if more then return true end
+  local chunk, message = compile(text:gsub(";%s*$", ""), self.env)
   if not chunk then
     self.complain(named(message) .. (shown_line(text, math.tointeger(tonumber(message:match("%]:(%d+):")))) or ""))
     return
@@ -134,13 +147,10 @@ end
 function Repl:loop()
   while true do
     local text, why = self.editor:read(PROMPT)
-    while text and text:find("%S") and self:enter(text) do
-      local line
-      line, why = self.editor:read(MORE)
-      text = line and text .. "\n" .. line
-    end
-    if text and text:find("%S") then self.editor:remember(text) end
-    if not text then
+    if text and text:find("%S") then
+      self.editor:remember(text)
+      self:enter(text)
+    elseif not text then
       self.write("\n")
       if why ~= "interrupted" then return end
     end
@@ -181,7 +191,8 @@ function M.repl(options)
   local env = environment(options == nil and locals_of(3) or nil)
   local line = require "kc.line"
   local self = M.new { env = env, write = io.write, complain = complain }
-  local editor <close> = line.open("kc", function(text) return complete.answer(text, env, core.columns(1)) end)
+  local editor <close> = line.open("kc", function(text) return complete.answer(text, env, core.columns(1)) end,
+    function(text) return M.incomplete(text, env) end)
   self.editor = editor
   core.catch_signals()
   core.subreaper()

@@ -22,6 +22,8 @@ def read(seconds):
         data = b""
     ended = ended or not data
     seen += data
+    for mark in b"\x1b[?2004h", b"\x1b[?2004l":  # how pasted text is asked for
+        seen = seen[:start] + seen[start:].replace(mark, b"")
 
 
 def send(data):

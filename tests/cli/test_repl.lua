@@ -48,9 +48,15 @@ prints(steps, "b = kc.buffer('f16', { 2, 12 }) b:fillvalue(1) b[2], b[3], b[4] =
 prints(steps, "b", "f16[2,12]: 24 elements, from -2.0 to 65504.0, 1 zero", "1.0 -2.0 0.0 65504.0 ... 1.0")
 prints(steps, "?kc.ulp", "kc.ulp(x, y, format)", "How many numbers")
 prints(steps, "?kc.bufer", "did you mean 'kc.buffer'")
-prints(steps, "for i = 1, 2 do\rprint('line ' .. i)\rend", "... ", "... ", "line 1\r\nline 2")
+prints(steps, "for i = 1, 2 do\rprint('line ' .. i)\rend", "line 1\r\nline 2")
 prints(steps, "1 +* 2", "prompt:1: ")
 prints(steps, "error('on purpose')", "prompt:1: on purpose\r\n")
+prints(steps, "function f()\rlocal z = {}\rreturn z.a.b\rend")
+prints(steps, "f()", "prompt:3: attempt to index a nil value (field 'a')\r\n  3 | return z.a.b\r\n\tprompt:3: in function <prompt:1>")
+prints(steps, "{\r1 2\r}", "prompt:2: '}' expected", "\r\n  2 | 1 2\r\n")
+prints(steps, "dofile '" .. t:file("fails.lua", "local x = 1\nerror(x .. ' fails')\n") .. "'", "fails.lua:2: 1 fails\r\n  2 | error(x .. ' fails')\r\n")
+prints(steps, "kc.sweep(math.exp, function(x) return kc.exp(x) end, 'bf18').worst", "unknown format 'bf18'; did you mean 'bf16'?")
+prints(steps, "kc.sweep(math.exp, function(x) return kc.exp(x) end, 'e5m2', { from = 0, to = 1 }).count", "\r\n62\r\n")
 prints(steps, "kc.f17(1)", "kc has no 'f17'; did you mean 'f16'?")
 steps[#steps + 1] = { "send", CTRL_D }
 steps[#steps + 1] = { "exit", 0 }
@@ -69,6 +75,18 @@ session {
   { "expect", PROMPT },
   { "send", "n = 41\r" }, { "expect", PROMPT }, { "send", "exi" .. CTRL_C }, { "expect", PROMPT },
   { "resize", 10, 40 }, { "send", "n + 1\r" }, { "expect", "42" }, { "expect", PROMPT },
+  { "send", CTRL_D }, { "exit", 0 },
+}
+
+-- An entry of several lines is edited as one: a line of it changed before it runs, or recalled from the history; pasted text is taken as it
+-- is, tabs and all, and runs on Enter only.
+local DOWN, HOME, PASTE, PASTED = "\27[B", "\1", "\27[200~", "\27[201~"
+session {
+  { "expect", PROMPT }, { "send", "for i = 1, 2 do\rprint('one', i)\rend" .. UP .. HOME .. "print('zero') " .. DOWN .. "\r" },
+  { "expect", "zero\r\none\t1\r\nzero\r\none\t2\r\n" }, { "expect", PROMPT },
+  { "send", UP .. UP .. HOME .. "print('new') " .. "\r" }, { "expect", "new\r\nzero\r\none\t1" }, { "expect", PROMPT },
+  { "send", PASTE .. "a = 'x\ty'\nb = #a" .. PASTED }, { "send", "\r" }, { "expect", PROMPT },
+  { "send", "a, b\r" }, { "expect", '"x\\9y"' }, { "expect", "3\r\n" }, { "expect", PROMPT },
   { "send", CTRL_D }, { "exit", 0 },
 }
 
@@ -94,11 +112,15 @@ session {
   { "send", CTRL_D }, { "exit", 0 },
 }
 
--- Large and odd input: a long line, bytes that are no UTF-8, the end of the input in the middle of an entry.
+-- Large and odd input: a long line, a paste of 1 MB, bytes that are no UTF-8, an entry without its end given up.
+session {
+  { "expect", PROMPT }, { "send", PASTE .. "big = '" .. ("0123456789abcde\\\n"):rep(1 << 16) .. "'" .. PASTED }, { "send", "\r" },
+  { "expect", PROMPT }, { "send", "#big\r" }, { "expect", ("%d\r\n"):format(16 << 16) }, { "expect", PROMPT }, { "send", CTRL_D }, { "exit", 0 },
+}
 session {
   { "expect", PROMPT }, { "send", "#'" .. ("y"):rep(3000) .. "'\r" }, { "expect", "3000\r\n" }, { "expect", PROMPT },
   { "send", "#'\200\255'\r", "bytes" }, { "expect", PROMPT }, { "send", "7 * 6\r" }, { "expect", "42\r\n" }, { "expect", PROMPT },
-  { "send", "if x then\r" }, { "expect", "... " }, { "send", CTRL_D }, { "exit", 0 },
+  { "send", "if x then\r" .. CTRL_C }, { "expect", PROMPT }, { "send", CTRL_D }, { "exit", 0 },
 }
 
 -- The user's own file runs first, unless told not to.
