@@ -50,8 +50,8 @@ local function buffer_row(name, a, b)
 end
 
 --- Runs a kernel on two devices and compares what it left in its buffers, bit by bit and in ulps. A result lists the buffers that
---- differ from what was given on either device: {name=, format=, elements=, different= (bits), classes= (NaN, infinity or zero on one side only),
---- worst= (ulps), worst_at=, a=, b= (the values there), first=, second= (the buffers), histogram=}; it prints as a summary, and
+--- differ from what was given on either device: {name=, format=, elements=, different= (bits), classes= (NaN, infinity or zero on one
+--- side only), worst= (ulps), worst_at=, a=, b= (the values there), first=, second= (the buffers), histogram=}; it prints as a summary, and
 --- kc.plot{ result[1] } draws its histogram. Which of the two is right is for a contract to say: kc run --device A --device B.
 ---@param a string|table a device or its name
 ---@param b string|table

@@ -45,7 +45,8 @@ end
 ---@param extension string "svg" or "png"
 ---@return string text
 function M.program(plot, path, extension)
-  local lines, curves = { "set terminal " .. terminals[extension], "set output " .. quoted(path), "set grid", "set format '%g'", tics(plot) }, {}
+  local lines = { "set terminal " .. terminals[extension], "set output " .. quoted(path), "set grid", "set format '%g'", tics(plot) }
+  local curves = {}
   for _, name in ipairs { "title", "xlabel", "ylabel" } do
     lines[#lines + 1] = ("set %s %s noenhanced"):format(name, quoted(plot[name] or ""))
   end

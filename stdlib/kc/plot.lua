@@ -78,7 +78,8 @@ local function of_results(plot, results, options)
   end
   if #plot.series == 0 then fail("no sample of these results has a number for %s", words.show(options.x or options.label)) end
   plot.title = plot.title or results[1].contract
-  plot.xlabel, plot.ylabel = plot.xlabel or options.x or options.label, plot.ylabel or (y == "bits" and "effective bits" or "error / allowed")
+  plot.xlabel = plot.xlabel or options.x or options.label
+  plot.ylabel = plot.ylabel or (y == "bits" and "effective bits" or "error / allowed")
   if options.logx == nil then plot.logx = true end
   if options.logy == nil then plot.logy = y == "error" end
 end
@@ -93,7 +94,8 @@ local function listed(series, i)
     x = {}
     for k = 1, #y do x[k] = k end
   end
-  if type(x) ~= "table" or #x ~= #y then fail("series %d: expected as many x as y, got %d and %d", i, type(x) == "table" and #x or 0, #y) end
+  local length = type(x) == "table" and #x or 0
+  if length ~= #y then fail("series %d: expected as many x as y, got %d and %d", i, length, #y) end
   for k = 1, #y do
     for _, list in ipairs { x, y } do
       if type(list[k]) ~= "number" then fail("series %d, point %d: expected a number, got %s", i, k, words.show(list[k])) end
@@ -242,11 +244,12 @@ local function bars_text(plot)
   local lines = { plot.title }
   for _, series in ipairs(plot.series) do
     local most, margin = 0, 0
+    local function label_of(i) return tostring((series.labels or series.x)[i]) end
     for i, y in ipairs(series.y) do
-      most, margin = drawable(y) and math.max(most, y) or most, math.max(margin, #tostring(series.labels and series.labels[i] or series.x[i]))
+      most, margin = drawable(y) and math.max(most, y) or most, math.max(margin, #label_of(i))
     end
     for i, y in ipairs(series.y) do
-      local label = tostring(series.labels and series.labels[i] or series.x[i])
+      local label = label_of(i)
       local drawn = drawable(y) and y > 0 and most > 0
       lines[#lines + 1] = ("%-" .. margin .. "s %s %s"):format(label, drawn and bar(y / most, plot.columns - margin - 14) or "",
         math.type(y) == "integer" and ("%d"):format(y) or show.decimal(y))
@@ -313,8 +316,8 @@ end
 --- { sweep, kind = "bars" } or { summary } the histogram of a sweep, of kc.metric or of kc.compare; { results, x = "K" } of kc.judge,
 --- error / allowed against a dimension, or against the number that the pattern `label` finds in the samples' labels; y = "bits":
 --- effective bits.
----@param options table {..., title=, xlabel=, ylabel=, logx=, logy=, kind="points"|"line"|"bars", file="x.svg"|"x.png", columns=, rows= of the
----  text}
+---@param options table {..., title=, xlabel=, ylabel=, logx=, logy=, kind="points"|"line"|"bars", file="x.svg"|"x.png", and of the text
+---  columns=, rows=}
 ---@return table plot
 function M.plot(options)
   local ok, plot = pcall(checked, options)

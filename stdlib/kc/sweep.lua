@@ -148,7 +148,22 @@ local function judge(sweep, codes, run, oracle)
   for first = 1, #codes, size do judge_piece(sweep, codes, first, math.min(first + size - 1, #codes), run, oracle) end
 end
 
-local known = { "from", "to", "count" }
+local function unknown(what, name, known)
+  error(("kc.sweep: unknown %s '%s'; %s"):format(what, tostring(name), words.hint(tostring(name), known)), 4)
+end
+
+local function check(format, options)
+  local facts, known = core.format(format), { "from", "to", "count" }
+  if not facts then unknown("format", format, core.formats()) end
+  if facts.kind ~= "float" or not facts.has_sign then error("kc.sweep: expected a format of signed floats, got " .. format, 3) end
+  for _, key in ipairs(words.keys(options)) do
+    if not words.holds(known, key) then unknown("field", key, known) end
+  end
+  local count = options.count
+  if count ~= nil and (math.type(count) ~= "integer" or count < 1) then
+    error("kc.sweep: field 'count': expected an integer above 0, got " .. words.show(count), 3)
+  end
+end
 
 --- Runs a function or kernel on the numbers of a format and compares each result with the exact value: all numbers of a format of up
 --- to 20 bits, a slice (`from`, `to`), or evenly many of the slice where it holds more than 2^20. A result has worst (ulps, an upper
@@ -160,13 +175,8 @@ local known = { "from", "to", "count" }
 ---@param options table|nil {from=, to=, count=}
 ---@return table sweep
 function M.sweep(f, exact, format, options)
-  local facts = core.format(format)
-  if not facts then error(("kc.sweep: unknown format '%s'; %s"):format(tostring(format), words.hint(tostring(format), core.formats())), 2) end
-  if facts.kind ~= "float" or not facts.has_sign then error("kc.sweep: expected a format of signed floats, got " .. format, 2) end
   options = options or {}
-  for _, key in ipairs(words.keys(options)) do
-    if not words.holds(known, key) then error(("kc.sweep: unknown field '%s'; %s"):format(tostring(key), words.hint(tostring(key), known)), 2) end
-  end
+  check(format, options)
   local run, oracle = runner_of(f, format), oracle_of(exact)
   local codes, every = codes_of(format, options)
   local sweep = setmetatable({ format = format, count = #codes, every = every, from = options.from, to = options.to, worst = 0.0,
@@ -208,7 +218,8 @@ end
 function Sweep:__tostring()
   local lines = { title(self) }
   if self.class_at then
-    lines[#lines + 1] = ("  %d of another class (NaN, infinity, zero or number), the first %s"):format(self.classes, place(self, self.class_at))
+    local at = place(self, self.class_at)
+    lines[#lines + 1] = ("  %d of another class (NaN, infinity, zero or number), the first %s"):format(self.classes, at)
   end
   if self.undecided > 0 then
     lines[#lines + 1] = ("  %d beyond the format's largest number, where overflow is not declared"):format(self.undecided)

@@ -37,6 +37,16 @@ local ways = {
   end,
 }
 
+local function demand_alike(buffer, reference)
+  if type(reference) ~= "userdata" then
+    error("kc.view: argument 3: expected the buffer that ulps are counted from, got " .. words.show(reference), 3)
+  end
+  local count, format = #buffer, buffer:format()
+  if reference:format() ~= format or #reference ~= count then
+    error(("kc.view: argument 3: expected %d elements of %s, got %d of %s"):format(count, format, #reference, reference:format()), 3)
+  end
+end
+
 --- The elements of a tensor as "bits" (sign, exponent, fraction), "codes", "hex" floats, "class", or "ulps": by how many numbers of the
 --- format each lies above (+) or below (-) that of a reference. Long rows and many rows are shown by their ends.
 ---@param buffer userdata
@@ -45,14 +55,11 @@ local ways = {
 ---@return string text
 function M.view(buffer, how, reference)
   local names = words.keys(ways)
-  if not ways[how] then error(("kc.view: argument 2: expected one of %s; %s"):format(table.concat(names, ", "), words.hint(tostring(how), names)), 2) end
-  if type(buffer) ~= "userdata" then error("kc.view: argument 1: expected a buffer, got " .. words.show(buffer), 2) end
-  if how == "ulps" then
-    if type(reference) ~= "userdata" then error("kc.view: argument 3: expected the buffer that ulps are counted from, got " .. words.show(reference), 2) end
-    if reference:format() ~= buffer:format() or #reference ~= #buffer then
-      error(("kc.view: argument 3: expected %d elements of %s, got %d of %s"):format(#buffer, buffer:format(), #reference, reference:format()), 2)
-    end
+  if not ways[how] then
+    error(("kc.view: argument 2: expected one of %s; %s"):format(table.concat(names, ", "), words.hint(tostring(how), names)), 2)
   end
+  if type(buffer) ~= "userdata" then error("kc.view: argument 1: expected a buffer, got " .. words.show(buffer), 2) end
+  if how == "ulps" then demand_alike(buffer, reference) end
   return show.tensor(buffer, function(t, i) return ways[how](t, i, reference) end)
 end
 

@@ -54,7 +54,8 @@ prints(steps, "error('on purpose')", "prompt:1: on purpose\r\n")
 prints(steps, "function f()\rlocal z = {}\rreturn z.a.b\rend")
 prints(steps, "f()", "prompt:3: attempt to index a nil value (field 'a')\r\n  3 | return z.a.b\r\n\tprompt:3: in function <prompt:1>")
 prints(steps, "{\r1 2\r}", "prompt:2: '}' expected", "\r\n  2 | 1 2\r\n")
-prints(steps, "dofile '" .. t:file("fails.lua", "local x = 1\nerror(x .. ' fails')\n") .. "'", "fails.lua:2: 1 fails\r\n  2 | error(x .. ' fails')\r\n")
+local failing = t:file("fails.lua", "local x = 1\nerror(x .. ' fails')\n")
+prints(steps, "dofile '" .. failing .. "'", "fails.lua:2: 1 fails\r\n  2 | error(x .. ' fails')\r\n")
 prints(steps, "kc.sweep(math.exp, function(x) return kc.exp(x) end, 'bf18').worst", "unknown format 'bf18'; did you mean 'bf16'?")
 prints(steps, "kc.sweep(math.exp, function(x) return kc.exp(x) end, 'e5m2', { from = 0, to = 1 }).count", "\r\n62\r\n")
 prints(steps, "kc.f17(1)", "kc has no 'f17'; did you mean 'f16'?")
@@ -115,7 +116,8 @@ session {
 -- Large and odd input: a long line, a paste of 1 MB, bytes that are no UTF-8, an entry without its end given up.
 session {
   { "expect", PROMPT }, { "send", PASTE .. "big = '" .. ("0123456789abcde\\\n"):rep(1 << 16) .. "'" .. PASTED }, { "send", "\r" },
-  { "expect", PROMPT }, { "send", "#big\r" }, { "expect", ("%d\r\n"):format(16 << 16) }, { "expect", PROMPT }, { "send", CTRL_D }, { "exit", 0 },
+  { "expect", PROMPT }, { "send", "#big\r" }, { "expect", ("%d\r\n"):format(16 << 16) }, { "expect", PROMPT },
+  { "send", CTRL_D }, { "exit", 0 },
 }
 session {
   { "expect", PROMPT }, { "send", "#'" .. ("y"):rep(3000) .. "'\r" }, { "expect", "3000\r\n" }, { "expect", PROMPT },
