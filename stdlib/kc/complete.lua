@@ -45,7 +45,12 @@ local function resolve(path, env)
   return value
 end
 
-local function name_candidates(word, env)
+-- Inside kc.contract{...}, the names of clauses.
+local function clauses(text)
+  return text:find("kc%.contract%s*%b{}") == nil and text:find("kc%.contract%s*{") and require("kc.contract").clauses or {}
+end
+
+local function name_candidates(word, env, text)
   local path, last = word:match("^(.*)[.:]([%w_]*)$")
   if path then
     local value = resolve(path, env)
@@ -53,7 +58,7 @@ local function name_candidates(word, env)
   end
   local list = string_keys(env)
   for _, name in ipairs(string_keys(_G)) do list[#list + 1] = name end
-  table.move(keywords, 1, #keywords, #list + 1, list)
+  for _, more in ipairs { keywords, clauses(text) } do table.move(more, 1, #more, #list + 1, list) end
   return starting(list, word), word
 end
 
@@ -79,7 +84,20 @@ local function contracts()
   return list
 end
 
-local function string_candidates(prefix)
+-- Modules whose functions are documented.
+local function modules()
+  local list, seen = { "kc" }, {}
+  for _, row in ipairs(require "kc.docs") do
+    local name = row.name:match("^(kc%.[%l_]+)[.:]")
+    if name and not seen[name] then list[#list + 1] = name end
+    seen[name or ""] = true
+  end
+  return list
+end
+
+-- After `require`, modules; elsewhere formats, devices, contracts.
+local function string_candidates(prefix, before)
+  if before:find("require%s*%(?%s*$") then return starting(modules(), prefix), prefix end
   local list = core.formats()
   table.move(core.drivers(), 1, #core.drivers(), #list + 1, list)
   local ids = contracts()
@@ -103,7 +121,7 @@ local function open_string(text)
     elseif not quote and (c == '"' or c == "'") then quote, from = c, i end
     i = i + 1
   end
-  return quote and text:sub(from + 1)
+  if quote then return text:sub(from + 1), text:sub(1, from - 1) end
 end
 
 --- Completes the text before the cursor.
@@ -112,9 +130,9 @@ end
 ---@return table candidates
 ---@return string typed the part of them that is there already
 function M.candidates(text, env)
-  local inside = open_string(text)
-  if inside then return string_candidates(inside) end
-  return name_candidates(text:match("[%w_.:]*$"):gsub("^[.:]+", ""), env)
+  local inside, before = open_string(text)
+  if inside then return string_candidates(inside, before) end
+  return name_candidates((text:match("[%w_.:]*$"):gsub("^[.:]+", "")), env, text)
 end
 
 local function common(list)

@@ -329,6 +329,13 @@ function M.make(clauses, where)
     end,
     __newindex = function(_, key) error(("a contract is immutable: cannot set '%s'"):format(tostring(key)), 2) end,
     __tostring = function() return ("contract %s %s"):format(built.id, built.identifier.version) end,
+    __pairs = function(contract) -- its clauses, in order
+      local i = 0
+      return function()
+        i = i + 1
+        if M.clauses[i] then return M.clauses[i], contract[M.clauses[i]] end
+      end
+    end,
     __name = "kc.contract",
     __metatable = false,
   })

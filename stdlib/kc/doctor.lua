@@ -107,6 +107,14 @@ function probes.cjson()
     return ("%s, cjson %s"):format(_VERSION, cjson._VERSION)]]
 end
 
+-- A program that says its version.
+function probes.program(row)
+  local pipe = io.popen(("command -v %s >/dev/null && %s --version 2>/dev/null"):format(row.program, row.program))
+  local line = pipe and pipe:read("l")
+  if pipe then pipe:close() end
+  return line, "it is not on the PATH"
+end
+
 -- At least one vendor's library must load; the loader alone finds no device.
 function probes.icd()
   local why = "no vendor in /etc/OpenCL/vendors"
@@ -161,6 +169,7 @@ local rows = {
     get = "apt-get install libzip4; built with kc: ninja -C build" },
   { "kc.line", probe = "line", purpose = "edits lines at the prompt",
     get = "apt-get install libedit2; built with kc: ninja -C build" },
+  { "gnuplot", probe = "program", program = "gnuplot", purpose = "draws plots into .svg and .png", get = "apt-get install gnuplot-nox" },
   { "cache", probe = "cache", purpose = "compiled kernels and calibrations are kept", get = "make it writable, or set KC_CACHE" },
   { "OpenBLAS", probe = "library", symbol = "cblas_dgemm", libraries = { "libopenblas.so.0" },
     purpose = "certifies matrix products fast", get = "apt-get install libopenblas0-pthread" },

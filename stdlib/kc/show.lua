@@ -131,7 +131,7 @@ end
 
 local function table_text(t, depth, seen)
   if seen[t] then return "{ itself }" end
-  if next(t) == nil then return "{}" end
+  if #words.keys(t) == 0 then return "{}" end -- next() sees nothing of a frozen table
   if depth >= LIMITS.depth then return "{ ... }" end
   seen[t] = true
   local parts = items_of(t, depth, seen)

@@ -74,6 +74,11 @@ session {
   { "send", "b:forma" .. TAB .. "()\r" }, { "expect", '"e4m3fnuz"' }, { "expect", PROMPT },
   { "send", 's = "C-EXC-01/rel' .. TAB .. '"\r' }, { "expect", PROMPT }, { "send", "s\r" }, { "expect", "C-EXC-01/relu.f32" },
   { "expect", PROMPT },
+  { "send", 'c = dofile "contracts/C-EXC-01.relu.f32/contract.lua"\r' }, { "expect", PROMPT },
+  { "send", "c.proto" .. TAB .. ".sampl" .. TAB .. "\r" }, { "expect", "\r\n4096\r\n" }, { "expect", PROMPT },
+  { "send", "c.scope.shapes\r" }, { "expect", "{ n = " }, { "expect", PROMPT },
+  { "send", "kc.contract { postco" .. TAB .. CTRL_C }, { "expect", "ndition" }, { "expect", PROMPT },
+  { "send", 'require "kc.jso' .. TAB .. '".encode({ 7 })\r' }, { "expect", '"[7]"' }, { "expect", PROMPT },
   { "send", "n = 41\r" }, { "expect", PROMPT }, { "send", "exi" .. CTRL_C }, { "expect", PROMPT },
   { "resize", 10, 40 }, { "send", "n + 1\r" }, { "expect", "42" }, { "expect", PROMPT },
   { "send", CTRL_D }, { "exit", 0 },
@@ -88,6 +93,18 @@ session {
   { "send", UP .. UP .. HOME .. "print('new') " .. "\r" }, { "expect", "new\r\nzero\r\none\t1" }, { "expect", PROMPT },
   { "send", PASTE .. "a = 'x\ty'\nb = #a" .. PASTED }, { "send", "\r" }, { "expect", PROMPT },
   { "send", "a, b\r" }, { "expect", '"x\\9y"' }, { "expect", "3\r\n" }, { "expect", PROMPT },
+  { "send", CTRL_D }, { "exit", 0 },
+}
+
+-- A contract that is edited and loaded again is another value; the old one keeps what it said.
+os.execute(("cp -r contracts/C-EXC-01.relu.f32 '%s/relu'"):format(t.directory))
+local path = t.directory .. "/relu/contract.lua"
+session {
+  { "expect", PROMPT }, { "send", ("old = dofile '%s'\r"):format(path) }, { "expect", PROMPT },
+  { "send", ("os.execute [[sed -i 's/version = \"1.0\"/version = \"1.1\"/' '%s']];\r"):format(path) }, { "expect", PROMPT },
+  { "send", ("new = dofile '%s'\r"):format(path) }, { "expect", PROMPT },
+  { "send", "old.identifier.version, new.identifier.version, old == new\r" }, { "expect", '"1.0"\r\n"1.1"\r\nfalse\r\n' },
+  { "expect", PROMPT },
   { "send", CTRL_D }, { "exit", 0 },
 }
 
