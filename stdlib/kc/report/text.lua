@@ -1,22 +1,16 @@
 ---@module kc.report.text
 -- The report people read: verdicts grouped by contract, each with the line that replays it.
-local evidence = require "kc.evidence"
 local json = require "kc.json"
+local lines = require "kc.report.lines"
 local matrix = require "kc.report.matrix"
-local show = require "kc.show"
-local verdict = require "kc.verdict"
 local M = {}
 
--- Floats come as text from judges and from cached records.
-local number = json.number
+local number, clean = json.number, lines.clean
 
 local Report = {}
 Report.__index = Report
 
 local colors = { violated = "31", mistrusted = "35", unknown = "33", undeclared = "33", skipped = "36", held = "32" }
-
--- Names and reasons may come from a candidate: no line break or escape sequence of theirs reaches the terminal.
-local function clean(text) return (tostring(text):gsub("%c", function(c) return ("\\x%02x"):format(c:byte()) end)) end
 
 local function clean_lines(text) return (text:gsub("[^\n]+", clean)) end
 
@@ -38,19 +32,6 @@ function Report:environment(env)
   self.write(("kc %s, seed %d, %s\n"):format(env.kc, env.seed, table.concat(env.devices, ", ")))
 end
 
-local function states(record)
-  local n = { baseline = 0, bad = 0, good = 0, vacuous = 0 }
-  local least, most = math.huge, 0.0
-  for _, state in ipairs(record.states) do
-    n[state.role] = n[state.role] + 1
-    if state.role == "bad" then least = math.min(least, number(state.margin) or 0.0) end
-    if state.role == "good" then most = math.max(most, number(state.margin) or 0.0) end
-  end
-  local text = ("%d baseline, %d bad, %d good, %d vacuous told apart"):format(n.baseline, n.bad, n.good, n.vacuous)
-  return ("%s; good use at most %.3g of the tolerance, bad exceed it at least %s times"):format(text, most,
-    least == math.huge and "infinitely many" or ("%.3g"):format(least))
-end
-
 -- What the following lines are about, unless that has been said.
 function Report:head(contract, device)
   if contract == self.contract and device == self.device then return end
@@ -67,7 +48,7 @@ function Report:calibration(record, cached, device)
   if record.ok and self.quiet then return end
   self:head(record.contract, device or record.device)
   if record.ok then
-    self.write(("  calibrated%s%s: %s\n"):format(where, cached and " (cached)" or "", states(record)))
+    self.write(("  calibrated%s%s: %s\n"):format(where, cached and " (cached)" or "", lines.states(record)))
     return
   end
   self.write(("  %s\n"):format(self:paint("mistrusted", "not calibrated" .. where)))
@@ -78,9 +59,8 @@ end
 function Report:states(record)
   self:calibration(record, false)
   for _, state in ipairs(record.states) do
-    local functional = state.functional == nil and "-" or state.functional and "passes" or "fails"
-    self.write(("  %-9s %-24s functional test %-7s %-11s margin %s\n"):format(state.role, state.name, functional,
-      state.verdict or "not run", state.margin and ("%.4g"):format(number(state.margin)) or "-"))
+    local functional, judged, margin = lines.state(state)
+    self.write(("  %-9s %-24s functional test %-7s %-11s margin %s\n"):format(state.role, state.name, functional, judged, margin))
   end
 end
 
@@ -106,55 +86,17 @@ function Report:specificity(crossed)
   end
 end
 
--- ---- the worst element of a result ----------------------------------------------------------------------------------------
-
--- The element that tells most: the first of a class that may not be, else that of the largest error over the samples.
-local function worst_of(r)
-  local found, most
-  for _, sample in ipairs(r.samples or {}) do
-    if sample.class_at then return sample.class_at, math.huge end
-    local worst = sample.worst_at and number(sample.worst) or -1.0
-    if worst > (most or -1.0) then found, most = sample.worst_at, worst end
-  end
-  return found, most
-end
-
--- Errors in ulps where the tolerance counts ulps, else as a share of the tolerance.
-local function size_of(r, worst)
-  local limit = r.tolerance and r.tolerance.id == "T-ULP" and number(r.tolerance.limit)
-  if limit then return ("%.4g ulp"):format(worst * limit), (" of %g"):format(limit) end
-  return ("%.4g"):format(worst), " of the tolerance"
-end
-
-local function arguments(at, format)
-  local parts = {}
-  for i, x in ipairs(at.inputs or {}) do
-    parts[i] = format:gsub("%%name", x.name):gsub("%%g", ("%.9g"):format(number(x.value))):gsub("%%a", ("%a"):format(number(x.value)))
-  end
-  return table.concat(parts, ", ")
-end
-
-local function worst_line(r)
-  local at, worst = worst_of(r)
-  if not at or worst == 0 or #(at.inputs or {}) == 0 then return nil end
-  local lo, hi = number(at.lo), number(at.hi)
-  local exact = lo == hi and ("%.9g (%a)"):format(lo, lo) or ("%.9g [%a, %a]"):format(lo, lo, hi)
-  local size, of = size_of(r, worst)
-  local what = worst == math.huge and "an inadmissible class" or size .. of
-  return ("%s at %s: got %.9g (%s), exact %s"):format(what, arguments(at, "%name = %g (%a)"), number(at.got), at.code, exact)
-end
-
 -- ---- the table of a suite: one row per function, one column per library -----------------------------------------------------
 
 local function table_cell(r)
   if r.verdict.name == "skipped" then return "-" end
-  local at, worst = worst_of(r)
+  local at, worst = lines.worst(r)
   if not at then return r.verdict.name end
-  local size, of = size_of(r, worst)
+  local size, of = lines.size(r, worst)
   if worst == math.huge then size, of = ("%.4g for %.4g"):format(number(at.got), number(at.lo)), "" end
   if worst == 0 then return r.verdict.name == "held" and "exact" or r.verdict.name:upper() end
   local mark = r.verdict.name == "held" and "" or r.verdict.name:upper() .. " "
-  return ("%s%s%s at %s"):format(mark, size:gsub(" ulp", ""), of, arguments(at, "%a"))
+  return ("%s%s%s at %s"):format(mark, size:gsub(" ulp", ""), of, lines.arguments(at, "%a"))
 end
 
 local function remember(list, key)
@@ -210,61 +152,22 @@ function Report:result(r)
   if self.quiet and v.name == "held" then return end
   self:head(r.contract, r.device)
   local name = self:paint(v.name, ("%-10s"):format(v.name))
-  local facts = r.judged and ("%d elements, worst %.3g of the tolerance"):format(r.judged, number(r.worst)) or ""
-  if r.vacuous and r.vacuous > 0 then facts = ("%s, %d vacuous"):format(facts, r.vacuous) end
-  if v.proves then facts = ("%s; %s"):format(facts, verdict.proven(v.proves)) end
-  self.write(("  %s %-24s %s\n"):format(name, clean(r.implementation), v.name == "held" and facts or clean(v.reason or "")))
-  local run = r.external and r.external.run
-  if run and run ~= r.implementation then self.write(("             command: %s\n"):format(clean(run))) end
-  local worst = worst_line(r)
-  if worst then self.write(("             worst: %s\n"):format(worst)) end
-  if v.signature then self.write(("             signature: %s\n"):format(clean(v.signature))) end
-  if v.note then self.write(("             note: %s\n"):format(clean(v.note))) end
-  if r.static then self.write(("             static evidence: %s\n"):format(clean(evidence.text(r.static)))) end
-  if r.replay then self.write(("             kc replay %s\n"):format(r.replay)) end
+  self.write(("  %s %-24s %s\n"):format(name, clean(r.implementation), clean(lines.says(r))))
+  for _, fact in ipairs(lines.facts(r)) do
+    self.write(("             %s%s\n"):format(fact.label and fact.label .. ": " or "", clean(fact.text)))
+  end
 end
 
 -- ---- two devices side by side -------------------------------------------------------------------------------------------------
-
-local function histogram_text(histogram)
-  local parts = {}
-  for k = 33, 65 do
-    local n = histogram[k + 1] or 0
-    if n > 0 then parts[#parts + 1] = ("%s ulp %d"):format(show.bin(k, true), n) end
-  end
-  return table.concat(parts, ", ")
-end
-
-local function pair_element(e, devices)
-  local lo, hi = number(e.lo), number(e.hi)
-  local exact = lo == hi and ("%.9g"):format(lo) or ("%.9g [%a, %a]"):format(lo, lo, hi)
-  local at = #e.inputs > 0 and " at " .. arguments(e.inputs and { inputs = e.inputs }, "%name = %g (%a)") or ""
-  return ("%s[%d] of sample %d (%s)%s: %s %.9g (%s), %s %.9g (%s), exact %s"):format(e.output, e.element, e.sample, clean(e.label), at,
-    devices[1], number(e.a.value), e.a.code, devices[2], number(e.b.value), e.b.code, exact)
-end
 
 --- How two devices differ on one implementation.
 function Report:pair(record)
   if self.quiet and record.different == 0 and not record.failed then return end
   local one, two = record.devices[1], record.devices[2]
   self:head(record.contract, ("%s beside %s"):format(one, two))
-  local function line(text) self.write("             " .. text .. "\n") end
-  local function row(text) self.write(("  %-10s %-24s %s\n"):format("pair", clean(record.implementation), text)) end
-  if record.failed then
-    row(("not compared: %s: %s"):format(record.failed.device, clean(record.failed.text)))
-  elseif record.different == 0 then
-    row(("the same bits in one run of each of %d samples"):format(record.samples))
-  else
-    row(("other bits in %d of %d elements (%.3g %%)"):format(record.different, record.elements, 100 * record.different / record.elements))
-    local ulps = histogram_text(record.histogram)
-    if ulps ~= "" then line(("distance: %s; at most %.4g"):format(ulps, number(record.worst))) end
-    if record.payloads > 0 then line(("NaNs of other bits: %d"):format(record.payloads)) end
-    if record.classes > 0 then line(("of another class (NaN, infinite, zero of the other sign): %d"):format(record.classes)) end
-    if not record.first then return end
-    line("first: " .. pair_element(record.first, record.devices))
-    local n = record.nearer
-    line(("nearer the exact value: %s in %d, %s in %d%s"):format(one, n[1], two, n[2], n[3] > 0 and (", undecided %d"):format(n[3]) or ""))
-  end
+  local headline, rest = lines.pair(record)
+  self.write(("  %-10s %-24s %s\n"):format("pair", clean(record.implementation), headline))
+  for _, line in ipairs(rest) do self.write("             " .. line .. "\n") end
 end
 
 --- An incident, told from what was seen.
