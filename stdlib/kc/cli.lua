@@ -1,6 +1,7 @@
 ---@module kc.cli
 -- The command line: options, commands, scripts. Exit codes: spec/verdicts.md.
 local core = require "kc.core"
+local report_formats = require "kc.report.formats"
 local words = require "kc.words"
 local M = {}
 
@@ -44,8 +45,8 @@ end
 
 -- Of a report, or (diff) of numbers.
 local function any_format(value)
-  if value == "text" or value == "json" or core.format(value) then return value end
-  return nil, "one of text, json, " .. table.concat(core.formats(), ", ")
+  if words.holds(report_formats.names, value) or core.format(value) then return value end
+  return nil, ("one of %s; for diff also %s"):format(table.concat(report_formats.names, ", "), table.concat(core.formats(), ", "))
 end
 local function float_format(value)
   local facts = core.format(value)
@@ -66,8 +67,9 @@ local options = {
   { "timeout", seconds, "S", "seconds for one cell, and for contract code (default 60)" },
   { "trace", text, "FILE", "write a trace" },
   { "resume", text, "FILE", "go on with a trace that was interrupted" },
-  { "report", text, "FILE", "also write a report; .json or .txt" },
-  { "format", any_format, "FORMAT", "of the report on stdout: text (default) or json; diff: of raw elements too", list = "formats" },
+  { "report", text, "FILE", "also write a report; " .. table.concat(report_formats.extensions, " ") },
+  { "format", any_format, "FORMAT", "of the report on stdout: " .. table.concat(report_formats.names, " ") .. "; diff: of raw elements too",
+    list = "formats" },
   { "as", float_format, "FORMAT", "diff: count ulps of this format, at the reference" },
   { "ulp", tolerance, "N", "diff: accept errors of N ulps" },
   { "abs", tolerance, "A", "diff: accept absolute errors up to A" },
@@ -190,17 +192,18 @@ local function distinct(list)
   return out
 end
 
--- --format names the report's, and for diff also that of raw elements.
+-- --format names the report's, and for diff also that of raw elements; --report names a file by what is written into it.
 local function formats(o, command)
   for _, name in ipairs(o.formats or {}) do
-    if name == "text" or name == "json" then
-      o.format = name
-    elseif command == "diff" then
-      o.number = name
-    else
-      return ("option '--format': expected one of text, json, got '%s'"):format(name)
+    local of_elements = core.format(name) ~= nil
+    if of_elements and command ~= "diff" then
+      return ("option '--format': expected one of %s, got '%s'"):format(table.concat(report_formats.names, ", "), name)
     end
+    local wrong = not of_elements and report_formats.refused(command, name)
+    if wrong then return wrong end
+    o[of_elements and "number" or "format"] = name
   end
+  return o.report and report_formats.refused_file(command, o.report)
 end
 
 -- What is judged instead of the good ones: commands, or outputs that lie in files.
@@ -243,35 +246,28 @@ end
 
 -- ---- reports ----------------------------------------------------------------------------------------------------------------
 
--- The file of --report and its format; nil without a message when there is none.
-local function report_file(o)
-  if not o.report then return nil end
-  local format = ({ json = "json", txt = "text" })[o.report:match("%.([^./]*)$") or ""]
-  if not format then return nil, ("option '--report': expected a file called .json or .txt, got '%s'"):format(o.report), USAGE end
-  local file, message = io.open(o.report, "wb")
-  if not file then return nil, "cannot write the report: " .. message, 4 end
-  return file, format
-end
-
-local function close_report(o, file, result)
-  if not file or file:close() then return result end
-  io.stderr:write("kc: cannot write the report '", o.report, "'\n")
-  return result ~= 1 and result < 64 and 4 or result
-end
-
-local function reports_of(o)
-  local function to_stdout(s)
-    if o.progress then io.stderr:write("\r\27[K") end -- the progress line stands where this goes
-    io.stdout:write(s)
-    io.stdout:flush()
+-- Runs a command that writes reports; what could not be written is an error of the host, unless worse was found.
+local function reporting(o, run)
+  local sinks, message = report_formats.open(o)
+  if not sinks then
+    usage_error(message)
+    return 4
   end
-  local list = { require("kc.report." .. (o.format or "text")).new(to_stdout, { color = wants_color(o), quiet = o.quiet }) }
-  local file, format, code = report_file(o)
-  if code then return nil, format, code end
-  if not file then return list end
-  list[2] = require("kc.report." .. format).new(function(s) file:write(s) end, { color = false })
-  list.file = file
-  return list
+  local code = run(sinks)
+  local failed = report_formats.close(sinks)
+  if not failed then return code end
+  io.stderr:write("kc: ", failed, "\n")
+  return code ~= 1 and code < USAGE and 4 or code
+end
+
+local function with_reports(o, run)
+  return reporting(o, function(sinks)
+    local reports = {}
+    for i, sink in ipairs(sinks) do
+      reports[i] = require(sink.format.module).new(sink.write, { color = i == 1 and wants_color(o), quiet = i == 1 and o.quiet })
+    end
+    return run(o, reports)
+  end)
 end
 
 -- ---- commands ---------------------------------------------------------------------------------------------------------------
@@ -280,12 +276,7 @@ local handlers = {}
 
 local function judge(o)
   if o.list then return require("kc.run").list(o, function(s) io.stdout:write(s) end) end
-  local reports, message, code = reports_of(o)
-  if not reports then
-    usage_error(message)
-    return code or USAGE
-  end
-  local result = close_report(o, reports.file, require("kc.run").execute(o, reports))
+  local result = with_reports(o, require("kc.run").execute)
   require("kc.cache").trim(require("kc.cache").LIMIT)
   return result
 end
@@ -348,25 +339,20 @@ end
 function handlers.replay(o)
   if #o.targets ~= 1 then return usage_error("replay: expected one token, got " .. #o.targets) end
   o.token = o.targets[1]
-  local reports, message = reports_of(o)
-  if not reports then return usage_error(message) end
-  return require("kc.run").replay(o, reports)
+  return with_reports(o, require("kc.run").replay)
 end
 
 function handlers.diff(o)
   if #o.targets ~= 2 then return usage_error("diff: expected two files, got " .. #o.targets) end
   if o.bits and (o.ulp or o.abs or o.rel) then return usage_error("--bits and a tolerance exclude each other") end
-  local file, format, code = report_file(o)
-  if code then
-    usage_error(format)
-    return code
-  end
   o.got, o.reference = o.targets[1], o.targets[2]
-  local outputs = { { format = o.format or "text", quiet = o.quiet, write = function(s) io.stdout:write(s) end } }
-  if file then outputs[2] = { format = format, write = function(s) file:write(s) end } end
-  local result, message = require("kc.diff").run(o, outputs)
-  if message then usage_error(message) end
-  return close_report(o, file, result)
+  return reporting(o, function(sinks)
+    local outputs = {}
+    for i, sink in ipairs(sinks) do outputs[i] = { format = sink.format.name, quiet = i == 1 and o.quiet, write = sink.write } end
+    local result, message = require("kc.diff").run(o, outputs)
+    if message then usage_error(message) end
+    return result
+  end)
 end
 
 function handlers.doctor(o)

@@ -269,7 +269,7 @@ function commands.cell(self, request)
     zeros = m.zeros, exact = m.exact, redraws = m.redraws, worst = m.worst, samples = m.samples,
     tolerance = contract.tolerance:record(), library = library(found, result.says), matrix = found.item and found.item.matrix,
     row = found.item and found.item.row, incident = incident, column = found.item and found.item.column, explained = explanations,
-    seconds = core.clock() - started,
+    pattern = contract.signature.pattern, seconds = core.clock() - started,
     replay = result.deciding and replay.token(request, found.digest, m, result.deciding) or nil } }
 end
 

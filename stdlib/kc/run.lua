@@ -2,6 +2,7 @@
 -- Commands that judge: run, calibrate, list. From a plan to tasks for judges, results in plan order, the trace, the exit code.
 local core = require "kc.core"
 local paths = require "kc.paths"
+local progress = require "kc.progress"
 local supervisor = require "kc.supervisor"
 local trace = require "kc.trace"
 local verdict = require "kc.verdict"
@@ -12,15 +13,21 @@ Run.__index = Run
 
 local function new(options)
   return setmetatable({ options = options, counts = {}, state = {}, started = core.clock(), slots = {}, shown = 0, crossed = {},
-                        total = 0, finished = 0 }, Run)
+                        problems = {}, total = 0, finished = 0 }, Run)
 end
 
 local function complain(text) io.stderr:write("kc: ", text, "\n") end
 
+-- Reports say it too: what could not be judged must not be missing without a word.
+function Run:complain(text)
+  self.problems[#self.problems + 1] = text
+  complain(text)
+end
+
 -- ---- planning ---------------------------------------------------------------------------------------------------------------
 
 function Run:refused(reply)
-  complain(reply.error)
+  self:complain(reply.error)
   if reply.code == "usage" or reply.code == "contract" then self.state.usage = true
   elseif reply.code == "interrupted" then self.state.interrupted = true
   else self.state.host = true end
@@ -58,7 +65,7 @@ function Run:write_trace(row)
   local ok, message = self.trace:add(row)
   if not ok and not self.state.trace_failed then
     self.state.trace_failed, self.state.host = true, true
-    complain(message)
+    self:complain(message)
   end
 end
 
@@ -100,8 +107,7 @@ function Run:failed(cell, reply)
   return bare(cell, self.options.seed, verdict.new("unknown", reply.error))
 end
 
--- ---- pairs of devices
--- --------------------------------------------------------------------------------------------------------------------
+-- ---- pairs of devices ----------------------------------------------------------------------------------------------------------
 
 -- Digests of a result's outputs, by sample; nil where none were recorded.
 local function digests(result)
@@ -167,8 +173,7 @@ function Run:add_pairs(cells)
   end
 end
 
--- ---- tasks
--- --------------------------------------------------------------------------------------------------------------------
+-- ---- tasks ---------------------------------------------------------------------------------------------------------------------
 
 function Run:cell_task(cell, slot)
   local o = self.options
@@ -187,7 +192,7 @@ end
 function Run:calibrated(group, reply)
   local o = self.options
   if reply.error then
-    complain(reply.error)
+    self:complain(reply.error)
     group.slot.ready = true
     for _, item in ipairs(group.items) do self:settle(item.slot, self:failed(item.cell, reply)) end
     return
@@ -315,8 +320,7 @@ function Run:specificity()
   for _, report in ipairs(self.reports) do report:specificity(reply) end
 end
 
--- ---- environment, trace and reports
--- -------------------------------------------------------------------------------------------
+-- ---- environment, trace and reports --------------------------------------------------------------------------------------------
 
 function Run:environment()
   local facts = core.uname()
@@ -338,32 +342,12 @@ function Run:open_trace(env)
   local message
   if o.resume then self.trace, message = trace.resume(o.resume) else self.trace, message = trace.create(o.trace) end
   if not self.trace then
-    complain(message)
+    self:complain(message)
     self.state.host = true
     return false
   end
   if not o.resume then self:write_trace(env) end
   return true
-end
-
-local function eta(self)
-  local spent = core.clock() - self.started
-  if self.finished == 0 then return "" end
-  return (", about %.0f s left"):format(spent / self.finished * (self.total - self.finished))
-end
-
--- One line on a terminal's stderr, rewritten in place.
-function Run:progress(judges)
-  local now = core.clock()
-  if self.total == 0 or now - (self.drawn or 0) < 0.1 then return end
-  self.drawn = now
-  local what = {}
-  for _, judge in ipairs(judges) do
-    local r = judge.task and judge.task.request
-    if r and r.path then what[#what + 1] = ("%s %s"):format(r.cmd, r.implementation or r.path:match("([^/]+)/[^/]*$") or r.path) end
-  end
-  local line = ("[%d/%d] %s%s"):format(self.finished, self.total, table.concat(what, ", "), eta(self))
-  io.stderr:write("\r\27[K", line:sub(1, core.columns(2) - 1))
 end
 
 function Run:execute()
@@ -392,15 +376,29 @@ function M.execute(options, reports)
   self.reports = reports
   local tty = options.progress
   self.supervisor = supervisor.new { jobs = options.jobs, timeout = options.timeout, verbose = options.verbose,
-                                     progress = tty and function(judges) self:progress(judges) end or nil }
+                                     progress = tty and function(judges) progress.draw(self, judges) end or nil }
   local ok, message = xpcall(Run.execute, debug.traceback, self)
   self.supervisor:close()
   if tty then io.stderr:write("\r\27[K") end
   if not ok then
-    complain(message)
+    self:complain(message)
     self.state.host = true
   end
   return self:conclude()
+end
+
+-- The last line of a trace, and the exit code that counts what became of it.
+function Run:end_trace(code, seconds)
+  if self.state.interrupted then
+    self.trace:close()
+    self:complain(("interrupted; go on with: kc run --resume %s"):format(self.trace.path))
+    return code
+  end
+  local ok, message = self.trace:finish { counts = self.counts, exit = code, seconds = seconds }
+  if ok or self.state.trace_failed then return code end
+  self:complain(message)
+  self.state.host = true
+  return verdict.exit_code(self.counts, self.state)
 end
 
 function Run:conclude()
@@ -409,19 +407,12 @@ function Run:conclude()
   if self.finished > 0 or next(self.counts) then
     for _, report in ipairs(self.reports) do report:summary(self.counts, verdict.order, seconds, self.options.command) end
   elseif code == verdict.exit.nothing then
-    complain("nothing was selected")
+    self:complain("nothing was selected")
   end
-  if not self.trace then return code end
-  if self.state.interrupted then
-    self.trace:close()
-    complain(("interrupted; go on with: kc run --resume %s"):format(self.trace.path))
-    return code
-  end
-  local ok, message = self.trace:finish { counts = self.counts, exit = code, seconds = seconds }
-  if not ok and not self.state.trace_failed then
-    complain(message)
-    self.state.host = true
-    code = verdict.exit_code(self.counts, self.state)
+  if self.trace then code = self:end_trace(code, seconds) end
+  if code == verdict.exit.interrupted and #self.problems == 0 then self.problems[1] = "interrupted" end
+  for _, report in ipairs(self.reports) do
+    if report.finish then report:finish(self.options.command, self.problems) end
   end
   return code
 end

@@ -91,6 +91,21 @@ function M.judged(r)
   return text
 end
 
+local function beyond_numbers(r)
+  for _, sample in ipairs(r.samples or {}) do
+    if sample.class_at or sample.evidence then return true end
+  end
+  return number(r.worst) <= 1
+end
+
+--- The largest error as a share of what is allowed; infinite where something else than an error of a number is wrong.
+---@param r table result
+---@return number|nil ratio nil where nothing was judged
+function M.ratio(r)
+  if not r.judged or r.judged == 0 then return nil end
+  return r.verdict.name == "violated" and beyond_numbers(r) and math.huge or number(r.worst)
+end
+
 --- What a verdict says: of a held one what was judged, of any other its reason.
 ---@param r table result
 ---@return string line
@@ -109,6 +124,10 @@ local facts = {
   end },
   { "element", "worst", function(r, placed) return (placed and M.placed_line or M.worst_line)(r) end },
   { "signature", "signature", function(r) return r.verdict.signature end },
+  { "pattern", "the contract's signature", function(r, placed)
+    local named = r.pattern and (r.verdict.signature or ""):sub(1, #r.pattern) == r.pattern
+    return placed and r.verdict.name == "violated" and not named and r.pattern
+  end },
   { "note", "note", function(r) return r.verdict.note end },
   { "static", "static evidence", function(r) return r.static and evidence.text(r.static) end },
   { "replay", nil, M.replay },
