@@ -24,6 +24,8 @@ local function cells(name, list, attributes)
   return table.concat(out)
 end
 
+local function figure(plot, caption) return tag("figure", nil, plot .. tag("figcaption", nil, escape(caption))) end
+
 -- A table with a caption; rows are markup of <tr>.
 local function grid(caption, columns, rows)
   local heads = {}
@@ -65,7 +67,11 @@ local function bar(case, scale)
     " " .. escape(text)
 end
 
-local function value(x) return escape(("%.9g"):format(x)) .. " " .. code(json.float(x)) end
+-- In decimal and as a hex float; NaN once.
+local function value(x)
+  if x ~= x then return "NaN" end
+  return escape(("%.9g"):format(x)) .. " " .. code(json.float(x))
+end
 
 -- The worst element: where, from what, and both numbers in decimal and in hexadecimal.
 local function element(r)
@@ -73,7 +79,7 @@ local function element(r)
   if not at or worst == 0 or not at.lo then return {} end
   local lo, hi = number(at.lo), number(at.hi)
   local list = { { "worst element", escape(("%s[%d] of sample %d (%s)"):format(at.output, at.element, sample.index, sample.label)) } }
-  for _, x in ipairs(at.inputs or {}) do list[#list + 1] = { "input " .. x.name, value(number(x.value)) } end
+  for _, x in ipairs(at.inputs or {}) do list[#list + 1] = { "input " .. x.name, value(number(x.value)) .. " " .. code(x.code) } end
   list[#list + 1] = { "got", value(number(at.got)) .. " " .. code(at.code) }
   list[#list + 1] = { "exact", lo == hi and value(lo) or value(lo) .. " to " .. value(hi) }
   if at.error then
@@ -91,7 +97,7 @@ end
 local function spread(r)
   local counts, keys = {}, {}
   for _, sample in ipairs(r.samples or {}) do
-    local worst = number(sample.worst)
+    local worst = sample.class_at and math.huge or number(sample.worst)
     if worst and worst == worst then
       local k = worst == 0 and -math.huge or worst == math.huge and worst or math.ceil(math.log(worst, 2))
       if not counts[k] then keys[#keys + 1] = k end
@@ -107,8 +113,8 @@ end
 local function histogram(r)
   local bins = spread(r)
   if #bins == 0 or #r.samples < 2 then return nil end
-  return svg.histogram(bins, "largest error / allowed of each sample",
-    ("how many of %d samples fall into each power of two"):format(#r.samples))
+  local title = "samples by their largest error / allowed"
+  return figure(svg.histogram(bins, title, ("how many of %d samples fall into each power of two"):format(#r.samples)), title)
 end
 
 -- Told by the parts of an element, and not once more in a line.
@@ -123,7 +129,8 @@ local function known(case)
   end
   if r and r.verdict.proves then list[#list + 1] = { "what this proves", escape(verdict.proven(r.verdict.proves)) } end
   if r and r.tolerance then list[#list + 1] = { "tolerance", escape(("%s: %s"):format(r.tolerance.id, r.tolerance.formula)) } end
-  if r and histogram(r) then list[#list + 1] = { "errors", histogram(r) } end
+  local plot = r and histogram(r)
+  if plot then list[#list + 1] = { "errors", plot } end
   return list
 end
 
@@ -167,7 +174,8 @@ local function pair(record)
   for _, line in ipairs(rest) do out[#out + 1] = paragraph(line) end
   local bins = record.histogram and lines.bins(record.histogram) or {}
   if #bins > 0 then
-    out[#out + 1] = svg.histogram(bins, "distance of the two results in ulps", "how many elements differ by so many ulps")
+    local title = "elements by the distance of the two results in ulps"
+    out[#out + 1] = figure(svg.histogram(bins, title, "how many elements differ by so many ulps"), title)
   end
   return table.concat(out, "\n")
 end

@@ -14,8 +14,9 @@ h2 { margin-top: 2.2rem; border-bottom: 1px solid var(--line); }
 table { border-collapse: collapse; }
 caption { text-align: left; color: var(--soft); }
 th, td { text-align: left; vertical-align: top;
-  padding: .25rem .7rem .25rem 0; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
+  padding: .25rem .7rem .25rem 0; border-bottom: 1px solid var(--line); overflow-wrap: break-word; }
 a { color: inherit; }
+figure { margin: 0; } figcaption { color: var(--soft); font-size: .9em; }
 svg { vertical-align: middle; max-width: 100%; }
 svg text { fill: var(--text); font: 12px system-ui, sans-serif; }
 .track { fill: var(--track); } .under, .bin { fill: var(--bar); } .over { fill: var(--bad); }

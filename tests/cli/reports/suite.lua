@@ -3,7 +3,8 @@ local kc = require "kc"
 -- One result of each kind that a report tells apart, under names that would break a careless one.
 local tol, sample = kc.tolerance, kc.sample
 local function kernel(file, entry, name)
-  return kc.kernel { file = "../../../contracts/" .. file, entry = entry, name = name, args = { "x", "y", "n" }, group = { 64 }, grid = { "n" } }
+  return kc.kernel { file = "../../../contracts/" .. file, entry = entry, name = name, args = { "x", "y", "n" }, group = { 64 },
+                     grid = { "n" } }
 end
 local function relu(file, name) return kernel(("C-EXC-01.relu.f32/%s.k"):format(file), "relu", name) end
 local function exp(file, name) return kernel(("C-PRC-02.exp.f32/%s.k"):format(file), "exp_f32", name) end
