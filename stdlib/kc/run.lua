@@ -401,6 +401,13 @@ function Run:end_trace(code, seconds)
   return verdict.exit_code(self.counts, self.state)
 end
 
+-- Reports that are written at the end, whatever became of the run.
+function Run:finish()
+  for _, report in ipairs(self.reports) do
+    if report.finish then report:finish(self.options.command, self.problems) end
+  end
+end
+
 function Run:conclude()
   local code = verdict.exit_code(self.counts, self.state)
   local seconds = core.clock() - self.started
@@ -411,9 +418,7 @@ function Run:conclude()
   end
   if self.trace then code = self:end_trace(code, seconds) end
   if code == verdict.exit.interrupted and #self.problems == 0 then self.problems[1] = "interrupted" end
-  for _, report in ipairs(self.reports) do
-    if report.finish then report:finish(self.options.command, self.problems) end
-  end
+  self:finish()
   return code
 end
 
@@ -452,6 +457,7 @@ function M.replay(options, reports)
     return verdict.exit.usage
   end
   local self = new(options)
+  self.reports = reports
   self.supervisor = supervisor.new { jobs = 1, timeout = options.timeout, verbose = options.verbose }
   local reply = self.supervisor:ask { cmd = "cell", path = fields.path, implementation = fields.implementation, device = fields.device,
                                       seed = fields.seed, sample = fields.sample, given = fields.given, timeout = options.timeout,
@@ -463,6 +469,7 @@ function M.replay(options, reports)
       complain "replay it all the same with --force"
       self.state.usage = true
     end
+    self:finish()
     return verdict.exit_code({}, self.state)
   end
   local r = reply.result
