@@ -154,7 +154,7 @@ for _, extension in ipairs { "txt", "html" } do
   os.execute(("ln -s /dev/full '%s'"):format(full))
   t:expect(with(right, "--report", full), { code = 4, out = { "1 held" }, err = { full, "No space left on device" } })
 end
-t:expect({ "run", suite, "--impl", "far", "--report", path "full.xml" }, { code = 1, err = { "No space left on device" } })
+t:expect({ "run", suite, "--impl", "far", "--report", path "full.html" }, { code = 1, err = { "No space left on device" } })
 said = output("KC_CACHE=%s '%s' run %s --impl '<script>*' --format junit 2>&1 >/dev/full; echo $?", path "cache", t.kc, suite)
 assert(said == "kc: cannot write the report to standard output: No space left on device\n4\n", said)
 t:done "reports"
