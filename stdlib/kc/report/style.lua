@@ -17,7 +17,7 @@ th, td { text-align: left; vertical-align: top;
   padding: .25rem .7rem .25rem 0; border-bottom: 1px solid var(--line); overflow-wrap: break-word; }
 a { color: inherit; }
 figure { margin: 0; } figcaption { color: var(--soft); font-size: .9em; }
-svg { vertical-align: middle; max-width: 100%; }
+svg { vertical-align: middle; max-width: 100%; } td svg { min-width: 9rem; }
 svg text { fill: var(--text); font: 12px system-ui, sans-serif; }
 .track { fill: var(--track); } .under, .bin { fill: var(--bar); } .over { fill: var(--bad); }
 .one { stroke: var(--text); stroke-width: 2; }
