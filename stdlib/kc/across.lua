@@ -46,7 +46,7 @@ end
 ---@param f function of numbers, by + - * /, e.g. function(a, b) return a * b end
 ---@param xs table its arguments, numbers or reals
 ---@param formats table|nil names; f64 f32 tf32 bf16 f16 e5m2 e4m3fn when omitted
----@return string text a table: format, result, code, error in ulps of the result
+---@return table page printed as text: format, result, code, error in ulps of the result
 function M.across(f, xs, formats)
   if type(f) ~= "function" then error("kc.across: argument 1: expected a function, got " .. words.show(f), 2) end
   if type(xs) ~= "table" then error("kc.across: argument 2: expected a list of numbers, got " .. words.show(xs), 2) end
@@ -55,7 +55,7 @@ function M.across(f, xs, formats)
   local exact = f(table.unpack(arguments))
   local rows = { { "format", "result", "code", "error in ulp" } }
   for _, format in ipairs(formats or USUAL) do rows[#rows + 1] = row(f, format, xs, exact, real) end
-  return aligned(rows)
+  return show.page(aligned(rows))
 end
 
 return M

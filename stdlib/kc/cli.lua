@@ -407,8 +407,13 @@ local function run_chunk(chunk, message, argv, from)
   return math.type(result) == "integer" and result or 0
 end
 
+local function load_text(text_of_chunk, name)
+  require("kc.chunks")[name] = text_of_chunk
+  return load(text_of_chunk, name)
+end
+
 local function run_stdin(argv, from)
-  local chunk, message = load((io.read("a"):gsub("^#[^\n]*", "")), "=stdin")
+  local chunk, message = load_text((io.read("a"):gsub("^#[^\n]*", "")), "=stdin")
   return run_chunk(chunk, message, argv, from)
 end
 
@@ -416,7 +421,7 @@ local function script(argv)
   local first = argv[1]
   if first == "-e" then
     if not argv[2] then return usage_error("-e needs code") end
-    local chunk, message = load(argv[2], "=-e")
+    local chunk, message = load_text(argv[2], "=-e")
     return run_chunk(chunk, message, argv, 2)
   end
   if first == "-" then return run_stdin(argv, 1) end

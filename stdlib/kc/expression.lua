@@ -192,6 +192,20 @@ function M.trace(fn, options)
   return setmetatable({ fn = fn, names = names, own = result, result = whole, text = show(whole), special = special }, Expression)
 end
 
+--- Traces a function of one tensor, called "x": one of kc's own words, or an author's function, which is read and compared with its trace
+--- as by trace.
+---@param fn function called with a traced value
+---@return table expression
+function M.of_one(fn)
+  local own = debug.getinfo(fn, "S").source:find("^@stdlib/kc/")
+  if not own then require("kc.expression_source").check(fn) end
+  local result = fn(M.input("x"))
+  if not is_traced(result) then error("the function returned " .. words.show(result) .. "; expected an expression of its argument", 2) end
+  local expression = M.of(result, { "x" })
+  expression.fn, expression.written = function(values) return fn(values.x) end, not own and fn or nil
+  return expression
+end
+
 --- The expression of traced operands that the caller names, without a function: for formulas of the library's own.
 ---@param result table traced
 ---@param names table input names in order

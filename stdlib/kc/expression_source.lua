@@ -179,7 +179,7 @@ end
 --- way that the trace does not hold.
 ---@param expression table
 function M.compare(expression)
-  local own, list = expression:own_part(), points_of(expression.fn)
+  local own, list = expression:own_part(), points_of(expression.written or expression.fn)
   for k = 1, #list do
     local values = {}
     for i, name in ipairs(expression.names) do values[name] = list[(k + 3 * (i - 1) - 1) % #list + 1] end

@@ -63,7 +63,7 @@ end
 
 --- What a number of a format is: its bits, class, value, the distance to its neighbours, and what rounding x cost.
 ---@param x table|number kc.f16(0.1), or a number of f64
----@return string text
+---@return table page printed as text
 function M.explain(x)
   local number = type(x) == "table" and rawget(x, "format") and x or M.number("f64", x)
   local f = core.format(number.format)
@@ -77,13 +77,13 @@ function M.explain(x)
     if down then lines[#lines + 1] = "  below       " .. tostring(down) end
     if up then lines[#lines + 1] = "  above       " .. tostring(up) end
   end
-  return table.concat(lines, "\n")
+  return require("kc.show").page(table.concat(lines, "\n"))
 end
 
 --- One number in several formats, and in every rounding of them: what a cast makes of it.
 ---@param x number|userdata
 ---@param formats table|nil names; f32, f16, bf16, e4m3fn and e5m2 when omitted
----@return string text a table
+---@return table page a table, printed as text
 function M.roundings(x, formats)
   local modes = { "RNE", "RNA", "RZ", "RU", "RD" }
   local lines = { ("%-10s"):format "" }
@@ -96,7 +96,7 @@ function M.roundings(x, formats)
     end
     lines[#lines + 1] = line
   end
-  return table.concat(lines, "\n")
+  return require("kc.show").page(table.concat(lines, "\n"))
 end
 
 return M

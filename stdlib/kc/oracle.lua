@@ -120,6 +120,13 @@ function M.expression(fn, options)
   return setmetatable({ operation = "expression", arguments = expression.names, params = {}, expression = expression }, Oracle)
 end
 
+--- An oracle of one input "x", written as a Lua function of it.
+---@param fn function e.g. kc.exp
+---@return table oracle
+function M.of_one(fn)
+  return setmetatable({ operation = "expression", arguments = { "x" }, params = {}, expression = require("kc.expression").of_one(fn) }, Oracle)
+end
+
 --- The cosine of the angle between the rows (last axis) of two tensors of one shape: sum x y / (|x| |y|).
 ---@param x string input name
 ---@param y string input name

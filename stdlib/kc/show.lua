@@ -12,6 +12,7 @@ local LIMITS = { depth = 3, items = 24, width = 100, text = 400 }
 function M.shortest(x, same)
   if x ~= x then return "nan" end
   if x == math.huge or x == -math.huge then return x > 0 and "inf" or "-inf" end
+  if not same and x == math.floor(x) and math.abs(x) < 1e15 and x ~= 0 then return ("%.0f"):format(x) end
   for digits = 1, 17 do
     local text = ("%%.%dg"):format(digits):format(x)
     local y = tonumber(text)
@@ -155,6 +156,15 @@ function show(value, depth, seen)
   if meta and meta.__tostring then return tostring(value) end
   return table_text(value, depth, seen)
 end
+
+local Page = { __name = "kc.page", __metatable = false }
+function Page.__tostring(page) return page.text end
+function Page.__concat(a, b) return tostring(a) .. tostring(b) end
+
+--- Text of several lines as a value, which the prompt shows as it is and not as a string in quotes; print and tostring give the text.
+---@param text string
+---@return table page
+function M.page(text) return setmetatable({ text = text }, Page) end
 
 --- A value as text.
 ---@param value any

@@ -102,7 +102,7 @@ local function oracle_of(exact)
   if type(exact) ~= "function" then
     error("kc.sweep: argument 2: expected the exact function, e.g. kc.exp or kc.oracle.sinh \"x\", got " .. words.show(exact), 3)
   end
-  return oracle.expression(function(p) return exact(p.x) end)
+  return oracle.of_one(exact)
 end
 
 -- ---- judging --------------------------------------------------------------------------------------------------------------------

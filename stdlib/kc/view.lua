@@ -52,7 +52,7 @@ end
 ---@param buffer userdata
 ---@param how string
 ---@param reference userdata|nil of "ulps": a buffer of the same format and as many elements
----@return string text
+---@return table page printed as text
 function M.view(buffer, how, reference)
   local names = words.keys(ways)
   if not ways[how] then
@@ -60,7 +60,7 @@ function M.view(buffer, how, reference)
   end
   if type(buffer) ~= "userdata" then error("kc.view: argument 1: expected a buffer, got " .. words.show(buffer), 2) end
   if how == "ulps" then demand_alike(buffer, reference) end
-  return show.tensor(buffer, function(t, i) return ways[how](t, i, reference) end)
+  return show.page(show.tensor(buffer, function(t, i) return ways[how](t, i, reference) end))
 end
 
 return M

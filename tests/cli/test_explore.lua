@@ -147,12 +147,12 @@ check(apart[1].different == 1 and apart[1].worst == 1 and apart[1].worst_at == 4
 equal(tostring(apart), "y: f32, other bits in 1 of 4 elements (25 %)\n  at most 1 ulp, at [4]: cpu 5.0, liar 5.000000476837158")
 check(tostring(kc.plot { apart[1] }):find("<= 2^0", 1, true), tostring(apart))
 
-equal(kc.across(function(a, b) return a * b end, { 0.1, 0.3 }, { "f16", "e5m2" }),
+equal(tostring(kc.across(function(a, b) return a * b end, { 0.1, 0.3 }, { "f16", "e5m2" })),
   "format  result             code    error in ulp\nf16     0.029998779296875  0x27ae  0.08\ne5m2    0.03125            0x28    0.16")
 fails("expected a function by + - * /", kc.across, function() return 1 end, { 1 })
 
 local h = kc.buffer("f16", { 2, 2 }, { 1, -2, 0 / 0, 1 / 0 })
-local function lines(how, ...) return kc.view(h, how, ...):gsub("^[^\n]*\n", "") end
+local function lines(how, ...) return tostring(kc.view(h, how, ...)):gsub("^[^\n]*\n", "") end
 equal(lines "bits", "  0 01111 0000000000  1 10000 0000000000\n  0 11111 1000000000  0 11111 0000000000")
 equal(lines "codes", "  0x3c00  0xc000\n  0x7e00  0x7c00")
 equal(lines "hex", "  0x1p+0  -0x1p+1\n  nan  inf")
