@@ -25,21 +25,35 @@ local function source_of(level)
   return { path = path or info.short_src, line = info.currentline }
 end
 
-local function line_of(where, clause)
+local function names_field(line, field) return (line .. " "):find("%f[%w_]" .. field .. "%s*=[^=]") ~= nil end
+
+--- The line on which a clause begins, or one of its fields; that of the call of kc.contract where there is none.
+---@param where table {path=, line=}
+---@param clause string|nil
+---@param field string|nil
+---@return integer line
+function M.line_of(where, clause, field)
   local file = io.open(where.path, "r")
   if not file then return where.line end
-  local number, found = 0, nil
+  local number, call, at, found = 0, nil, nil, nil
   for line in file:lines() do
     number = number + 1
-    if not found and line:match("^%s*" .. clause .. "%s*=") then found = number end
+    local begins = line:match("^%s*([%a_]+)%s*=")
+    call = call or line:find("%f[%w_]kc%.contract%f[^%w_]") and not line:match("^%s*%-%-") and number or nil
+    if at and begins and words.holds(M.clauses, begins) then break end
+    at = at or begins == clause and number or nil
+    found = found or at and field and names_field(line, field) and number or nil
   end
   file:close()
-  return found or where.line
+  return found or at or call or where.line
 end
 
+-- A message names its field: "field 'functional.rtol': expected ...".
 local function fail(where, clause, message)
-  error(setmetatable({ code = "contract", clause = clause, path = where.path, line = line_of(where, clause or "return kc.contract"),
-                       message = message }, M.error_meta), 0)
+  local field = message:match("field '([%w_.]+)'") or message:match("'([%w_]+)'")
+  field = field and field:match("([%w_]+)$")
+  error(setmetatable({ code = "contract", clause = clause, path = where.path, line = M.line_of(where, clause, field), message = message },
+    M.error_meta), 0)
 end
 
 M.error_meta = { __name = "kc.error", __tostring = function(e)

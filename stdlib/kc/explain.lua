@@ -1,6 +1,7 @@
 ---@module kc.explain
 -- A contract as prose.
 local protocol = require "kc.protocol"
+local tokens = require "kc.tokens"
 local M = {}
 
 local function list(items, text)
@@ -38,21 +39,16 @@ function parts.scope(c)
     table.concat(shapes, ", "))
 end
 
-local function function_text(f)
-  local info = debug.getinfo(f, "S")
-  local path = info.source:match("^@(.*)")
-  local text = path and require("kc.loader").read(path)
-  if not text then return info.short_src end
-  local lines, number = {}, 0
-  for line in (text .. "\n"):gmatch("(.-)\n") do
-    number = number + 1
-    if number >= info.linedefined and number <= info.lastlinedefined then lines[#lines + 1] = line:match("^%s*(.-)%s*$") end
-  end
-  return table.concat(lines, " ")
+--- The text of a function on one line; where it stands when its source cannot be read.
+---@param f function
+---@return string text
+function M.function_text(f)
+  local text = tokens.lines(f)
+  return text and (text:gsub("^%s+", ""):gsub("%s*\n%s*", " ")) or debug.getinfo(f, "S").short_src
 end
 
-function parts.precondition(c) return function_text(c.precondition) end
-function parts.postcondition(c) return function_text(c.postcondition) end
+function parts.precondition(c) return M.function_text(c.precondition) end
+function parts.postcondition(c) return M.function_text(c.postcondition) end
 function parts.tolerance(c) return tostring(c.tolerance) end
 
 function parts.oracle(c)

@@ -1,100 +1,8 @@
 ---@module kc.expression_source
 -- What tracing cannot see: Lua decides `and`, `or`, `not`, `if` and comparisons with numbers before a metamethod could tell. So the
 -- source of a traced function is read for them, and the function is run on plain numbers and compared with its own trace.
+local tokens = require "kc.tokens"
 local M = {}
-
--- ---- reading the source ---------------------------------------------------------------------------------------------------
-
-local function lines_of(info)
-  local text
-  if info.source:sub(1, 1) == "@" then
-    local file = io.open(info.source:sub(2), "r")
-    if not file then return nil end
-    text = file:read("a")
-    file:close()
-  elseif info.source:sub(1, 1) ~= "=" then
-    text = info.source
-  end
-  if not text then return nil end
-  local lines, number = {}, 0
-  for line in (text .. "\n"):gmatch("(.-)\n") do
-    number = number + 1
-    if number >= info.linedefined and number <= info.lastlinedefined then lines[#lines + 1] = line end
-  end
-  return table.concat(lines, "\n")
-end
-
--- Patterns tried in order at each position; those without a name are skipped.
-local lexicon = {
-  { "^%s+" }, { "^%-%-%[(=*)%[.-%]%1%]" }, { "^%-%-[^\n]*" }, { "^%[(=*)%[.-%]%1%]" },
-  { "^\"[^\"\\\n]*\"" }, { "^'[^'\\\n]*'" },
-  { "^[%a_][%w_]*", "word" }, { "^0[xX][%x.]+[pP]?[+-]?%d*", "number" },
-  { "^%d[%d.]*[eE]?[+-]?%d*", "number" }, { "^[=~]=", "comparison" }, { "^[<>]=?" }, { "^.", "sign" },
-}
-
--- A string with escapes is walked by hand: a backslash takes the next character along.
-local function skip_string(text, at)
-  local quote = text:sub(at, at)
-  if quote ~= "\"" and quote ~= "'" then return nil end
-  local i = at + 1
-  while i <= #text and text:sub(i, i) ~= quote do i = i + (text:sub(i, i) == "\\" and 2 or 1) end
-  return i + 1
-end
-
-local function tokens_of(text)
-  local list, at, line = {}, 1, 0
-  while at <= #text do
-    local stop, kind = skip_string(text, at), nil
-    for _, row in ipairs(stop and {} or lexicon) do
-      local _, last = text:find(row[1], at)
-      if last then
-        stop, kind = last + 1, row[2]
-        break
-      end
-    end
-    local piece = text:sub(at, stop - 1)
-    if kind then list[#list + 1] = { kind = kind, text = piece, line = line } end
-    line = line + select(2, piece:gsub("\n", ""))
-    at = stop
-  end
-  return list
-end
-
-local opens = { ["function"] = true, ["if"] = true, ["do"] = true, ["repeat"] = true }
-
--- The tokens of the function's own body: several functions on its first line cannot be told apart, then all of them are read.
-local function body_of(tokens)
-  local first
-  for i, token in ipairs(tokens) do
-    if token.text == "function" and token.line == 0 then
-      if first then return tokens end
-      local depth, last = 0, nil
-      for j = i, #tokens do
-        if opens[tokens[j].text] then depth = depth + 1 end
-        if tokens[j].text == "end" or tokens[j].text == "until" then depth = depth - 1 end
-        if depth == 0 then
-          last = j
-          break
-        end
-      end
-      first = { i, last or #tokens }
-    end
-  end
-  if not first then return tokens end
-  return table.move(tokens, first[1], first[2], 1, {})
-end
-
--- Index after the closing parenthesis of kc.static( ... ), or nil when it does not begin at i.
-local function after_static(tokens, i)
-  if tokens[i] and tokens[i].text == "kc" and tokens[i + 1] and tokens[i + 1].text == "." then i = i + 2 end
-  if not (tokens[i] and tokens[i].text == "static" and tokens[i + 1] and tokens[i + 1].text == "(") then return nil end
-  local depth = 0
-  for j = i + 1, #tokens do
-    if tokens[j].text == "(" then depth = depth + 1 end
-    if tokens[j].text == ")" then depth = depth - 1 end
-    if depth == 0 then return j + 1 end
-  end
-end
 
 local advice = {
   ["and"] = "use kc.where", ["or"] = "use kc.where", ["not"] = "use kc.where or 1 - x", ["if"] = "use kc.where",
@@ -107,22 +15,14 @@ local decides = { ["if"] = true, ["elseif"] = true, ["while"] = true, ["until"] 
 ---@param fn function
 function M.check(fn)
   if type(fn) ~= "function" then error("expected a function of the inputs, got " .. require("kc.words").show(fn), 3) end
-  local info = debug.getinfo(fn, "S")
-  local text = lines_of(info)
-  if not text then error("the function's source cannot be read, so it cannot be traced", 3) end
-  local tokens, i = body_of(tokens_of(text)), 1
-  while i <= #tokens do
-    local token = tokens[i]
-    local skip = after_static(tokens, i) or (decides[token.text] and after_static(tokens, i + 1))
-    if skip then
-      i = skip
-    elseif advice[token.text] and (token.kind == "word" or token.kind == "comparison") then
-      error(("%s:%d: '%s' in an expression is decided by Lua, which sees only that a traced value is there; %s, or kc.static(...) for "
-        .. "what is known beforehand"):format(info.short_src, info.linedefined + token.line, token.text, advice[token.text]), 0)
-    else
-      i = i + 1
-    end
-  end
+  local info, body = debug.getinfo(fn, "S"), tokens.body(fn)
+  if not body then error("the function's source cannot be read, so it cannot be traced", 3) end
+  local found = tokens.outside_static(body, function(token, static_follows)
+    return token.kind ~= "text" and advice[token.text] and not (decides[token.text] and static_follows)
+  end)[1]
+  if not found then return end
+  error(("%s:%d: '%s' in an expression is decided by Lua, which sees only that a traced value is there; %s, or kc.static(...) for "
+    .. "what is known beforehand"):format(info.short_src, info.linedefined + found.line, found.text, advice[found.text]), 0)
 end
 
 -- ---- running it on plain numbers ------------------------------------------------------------------------------------------
@@ -143,7 +43,7 @@ end
 -- The points, and the numbers that stand in the function's own text, of both signs.
 local function points_of(fn)
   local list = table.move(points, 1, #points, 1, {})
-  for _, token in ipairs(body_of(tokens_of(lines_of(debug.getinfo(fn, "S")) or ""))) do
+  for _, token in ipairs(tokens.body(fn) or {}) do
     local x = token.kind == "number" and tonumber(token.text)
     if x and #list < 40 then list[#list + 1], list[#list + 2] = x + 0.0, -x end
   end

@@ -1,6 +1,7 @@
 ---@module kc.loader
 -- Loads contract files: text only, in an environment that cannot reach files, processes or the judge.
 local core = require "kc.core"
+local words = require "kc.words"
 local M = {}
 
 local allowed = { "assert", "error", "ipairs", "next", "pairs", "pcall", "select", "tonumber", "tostring", "type", "xpcall",
@@ -13,17 +14,23 @@ local function copy(library, without)
   return out
 end
 
--- The judge's own tables, as a file may see them.
-local function read_only(t)
-  return setmetatable({}, { __index = t, __metatable = false,
+-- The judge's own tables, as a file may see them: what they lack is named with what comes near.
+local function read_only(t, called)
+  local function known(_, name)
+    local value = t[name]
+    if value == nil then error(("%s has no '%s'; %s"):format(called, tostring(name), words.hint(tostring(name), words.keys(t))), 2) end
+    return value
+  end
+  return setmetatable({}, { __index = known, __metatable = false,
     __newindex = function(_, name) error(("kc cannot be changed: '%s'"):format(tostring(name)), 2) end })
 end
 
 -- kc as the file sees it: contracts made here know where they were written.
 local function view(kc, path)
   local function contract(clauses) return require("kc.contract").make(clauses, { path = path, line = 1 }) end
-  return setmetatable({ sample = read_only(kc.sample), tolerance = read_only(kc.tolerance), oracle = read_only(kc.oracle),
-                        reals = read_only(kc.reals), signature = read_only(kc.signature), contract = contract }, {
+  return setmetatable({ sample = read_only(kc.sample, "kc.sample"), tolerance = read_only(kc.tolerance, "kc.tolerance"),
+                        oracle = read_only(kc.oracle, "kc.oracle"), reals = read_only(kc.reals, "kc.reals"),
+                        signature = read_only(kc.signature, "kc.signature"), contract = contract }, {
     __index = kc, __metatable = false,
     __newindex = function(_, name) error(("kc cannot be changed: '%s'"):format(tostring(name)), 2) end,
   })

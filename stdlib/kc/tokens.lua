@@ -1,0 +1,124 @@
+---@module kc.tokens
+-- The words of a Lua function's own source: what must be read because no metamethod sees it.
+local loader = require "kc.loader"
+local M = {}
+
+local function part(text, first, last)
+  local lines, number = {}, 0
+  for line in (text .. "\n"):gmatch("(.-)\n") do
+    number = number + 1
+    if number >= first and number <= last then lines[#lines + 1] = line end
+  end
+  return table.concat(lines, "\n")
+end
+
+--- The lines that a function stands on, whole; nil when its source cannot be read.
+---@param fn function
+---@return string|nil text
+function M.lines(fn)
+  local info = debug.getinfo(fn, "S")
+  local path = info.source:match("^@(.*)")
+  if not path and info.source:sub(1, 1) == "=" then return nil end
+  local text = path and loader.read(path) or not path and info.source
+  return text and part(text, info.linedefined, info.lastlinedefined)
+end
+
+-- Patterns tried in order at each position; those without a name are blank.
+local lexicon = {
+  { "^%s+" }, { "^%-%-%[(=*)%[.-%]%1%]" }, { "^%-%-[^\n]*" }, { "^%[(=*)%[.-%]%1%]", "text" },
+  { "^\"[^\"\\\n]*\"", "text" }, { "^'[^'\\\n]*'", "text" },
+  { "^[%a_][%w_]*", "word" }, { "^0[xX][%x.]+[pP]?[+-]?%d*", "number" },
+  { "^%d[%d.]*[eE]?[+-]?%d*", "number" }, { "^[=~]=", "comparison" }, { "^[<>]=?", "order" }, { "^.", "sign" },
+}
+
+-- A string with escapes is walked by hand: a backslash takes the next character along.
+local function skip_string(text, at)
+  local quote = text:sub(at, at)
+  if quote ~= "\"" and quote ~= "'" then return nil end
+  local i = at + 1
+  while i <= #text and text:sub(i, i) ~= quote do i = i + (text:sub(i, i) == "\\" and 2 or 1) end
+  return i + 1
+end
+
+local function next_token(text, at)
+  local stop = skip_string(text, at)
+  if stop then return stop, "text" end
+  for _, row in ipairs(lexicon) do
+    local _, last = text:find(row[1], at)
+    if last then return last + 1, row[2] end
+  end
+end
+
+--- The tokens of a text, comments and blanks left out.
+---@param text string
+---@return table tokens list of {kind="word"|"number"|"text"|"comparison"|"order"|"sign", text=, line=from 0}
+function M.of(text)
+  local list, at, line = {}, 1, 0
+  while at <= #text do
+    local stop, kind = next_token(text, at)
+    local piece = text:sub(at, stop - 1)
+    if kind then list[#list + 1] = { kind = kind, text = piece, line = line } end
+    line = line + select(2, piece:gsub("\n", ""))
+    at = stop
+  end
+  return list
+end
+
+local opens = { ["function"] = true, ["if"] = true, ["do"] = true, ["repeat"] = true }
+
+-- Index of the token that ends the function that begins at `first`.
+local function last_of(tokens, first)
+  local depth = 0
+  for j = first, #tokens do
+    if opens[tokens[j].text] then depth = depth + 1 end
+    if tokens[j].text == "end" or tokens[j].text == "until" then depth = depth - 1 end
+    if depth == 0 then return j end
+  end
+  return #tokens
+end
+
+--- The tokens of a function's own body, nil when its source cannot be read. Several functions on its first line cannot be told apart:
+--- then all of them are read.
+---@param fn function
+---@return table|nil tokens
+function M.body(fn)
+  local text = M.lines(fn)
+  if not text then return nil end
+  local tokens, first = M.of(text), nil
+  for i, token in ipairs(tokens) do
+    if token.text == "function" and token.line == 0 then
+      if first then return tokens end
+      first = i
+    end
+  end
+  if not first then return tokens end
+  return table.move(tokens, first, last_of(tokens, first), 1, {})
+end
+
+-- Index after the closing parenthesis of kc.static( ... ), or nil when it does not begin at i.
+local function after_static(tokens, i)
+  if tokens[i] and tokens[i].text == "kc" and tokens[i + 1] and tokens[i + 1].text == "." then i = i + 2 end
+  if not (tokens[i] and tokens[i].text == "static" and tokens[i + 1] and tokens[i + 1].text == "(") then return nil end
+  local depth = 0
+  for j = i + 1, #tokens do
+    if tokens[j].text == "(" then depth = depth + 1 end
+    if tokens[j].text == ")" then depth = depth - 1 end
+    if depth == 0 then return j + 1 end
+  end
+end
+
+--- The tokens of a list that stand outside of kc.static(...) and for which `wanted` holds.
+---@param tokens table
+---@param wanted function of a token
+---@return table list
+function M.outside_static(tokens, wanted)
+  local list, i = {}, 1
+  while i <= #tokens do
+    local skip = after_static(tokens, i)
+    if not skip and wanted(tokens[i], after_static(tokens, i + 1)) then list[#list + 1] = tokens[i] end
+    i = skip or i + 1
+  end
+  return list
+end
+
+return M
