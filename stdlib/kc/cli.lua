@@ -98,6 +98,7 @@ local commands = {
   { "calibrate", "[...]", "measure baseline, bad, good and vacuous implementations of each contract" },
   { "list", "[...]", "contracts and their implementations" },
   { "explain", "ID", "a contract as prose" },
+  { "lint", "[FILE|DIR]...", "what is wrong with contracts, without running them" },
   { "devices", "", "backends and devices" },
   { "compile", "FILE.k --arch NAME", "static evidence of its kernels' code; needs a compiler, no device" },
   { "export-inputs", "CONTRACT --out DIR", "write a contract's inputs for a kernel that runs elsewhere" },
@@ -221,6 +222,9 @@ local function given(o, command)
   if o.outputs then o.given[1] = { name = o.outputs, kind = "dumped", with = o.inputs } end
 end
 
+-- What takes all contracts where the command line names none.
+local over_contracts = { "run", "calibrate", "list", "lint" }
+
 local function defaults(o, command)
   o.command = command
   o.devices = distinct(o.devices or { "cpu" })
@@ -231,7 +235,7 @@ local function defaults(o, command)
   local wrong = formats(o, command) or given(o, command)
   if wrong then return wrong end
   if o.trace and o.resume then return "--trace and --resume exclude each other" end
-  if #o.targets == 0 and (command == "run" or command == "calibrate" or command == "list") then
+  if #o.targets == 0 and words.holds(over_contracts, command) then
     local root = require("kc.paths").default_contracts()
     if not root then return "no contracts directory here; name a contract, a suite or a directory" end
     o.targets = { root }
@@ -284,6 +288,8 @@ end
 handlers.run, handlers.calibrate = judge, judge
 
 function handlers.list(o) return require("kc.run").list(o, function(s) io.stdout:write(s) end) end
+
+function handlers.lint(o) return require("kc.lint").run(o, function(s) io.stdout:write(s) end) end
 
 function handlers.explain(o)
   if #o.targets ~= 1 then return usage_error("explain: expected one contract, got " .. #o.targets) end

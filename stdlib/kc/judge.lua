@@ -155,6 +155,8 @@ function commands.explain(self, request)
   return { text = table.concat(texts, "\n") }
 end
 
+function commands.lint(self, request) return { findings = require("kc.lint").file(self:load(request.path), self.limit) } end
+
 function commands.fingerprints(self, request)
   local list = {}
   for i, device in ipairs(request.devices) do list[i] = self:fingerprint(device) end

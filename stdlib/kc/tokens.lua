@@ -95,6 +95,20 @@ function M.body(fn)
   return table.move(tokens, first, last_of(tokens, first), 1, {})
 end
 
+--- The words that stand behind a dot or colon in a function: fields that it reads. nil when its source cannot be read, or when it
+--- indexes by what is computed.
+---@param fn function
+---@return table|nil set
+function M.fields(fn)
+  local body, set = M.body(fn), {}
+  for i = 2, #(body or {}) do
+    local before = body[i - 1]
+    if body[i].text == "[" and (before.kind == "word" or before.text == "]" or before.text == ")") then return nil end
+    if before.text == "." or before.text == ":" then set[body[i].text] = true end
+  end
+  return body and set
+end
+
 -- Index after the closing parenthesis of kc.static( ... ), or nil when it does not begin at i.
 local function after_static(tokens, i)
   if tokens[i] and tokens[i].text == "kc" and tokens[i + 1] and tokens[i + 1].text == "." then i = i + 2 end
