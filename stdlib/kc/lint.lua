@@ -48,11 +48,13 @@ end
 ---@return table findings
 function M.file(file, seconds)
   if file.contract then return M.findings(file, seconds) end
-  local list = {}
+  local list, seen = {}, {}
   for _, item in ipairs(file.suite.judge) do
-    if type(item.contract) == "table" then
-      local found = M.findings({ contract = item.contract, path = file.path, directory = file.directory }, seconds)
-      table.move(found, 1, #found, #list + 1, list)
+    local own = type(item.contract) == "table" and item.contract
+    for _, f in ipairs(own and M.findings({ contract = own, path = file.path, directory = file.directory }, seconds) or {}) do
+      local key = ("%d %s"):format(f.line, f.message)
+      if not seen[key] then list[#list + 1] = f end
+      seen[key] = true
     end
   end
   return sorted(list)

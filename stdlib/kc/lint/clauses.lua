@@ -146,7 +146,8 @@ local function fits(c, output, inputs, sizes)
   local n = #got
   got:close()
   if n ~= elements(shape) then
-    return ("the oracle gives %d elements, the scope's %s[%s] has %d"):format(n, output.name, table.concat(output.dims, ","), elements(shape))
+    return ("the oracle gives %d elements, the scope's %s[%s] has %d"):format(n, output.name, table.concat(output.dims, ","),
+      elements(shape))
   end
 end
 

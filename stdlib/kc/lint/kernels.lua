@@ -68,7 +68,7 @@ local function find_entry(kernels, entry)
   return nil, #known > 0 and words.hint(entry, known) or "it has none"
 end
 
--- Parameters that the text's own macros make are not known.
+-- Parameters and types that the text's own macros make are not known.
 local function check_text(c, item, text, complain)
   local kernel, hint = find_entry(source.kernels(text), item.entry)
   if not kernel then
@@ -80,7 +80,7 @@ local function check_text(c, item, text, complain)
     complain(("%s: '%s' takes %d parameters, 'args' names %d"):format(item.file, item.entry, #kernel.params, #item.args))
     return
   end
-  for i, param in ipairs(kernel.params) do check_param(param, item.args[i], tensors[item.args[i]], complain) end
+  for i, param in ipairs(item.defines and {} or kernel.params) do check_param(param, item.args[i], tensors[item.args[i]], complain) end
 end
 
 local function check_file(c, item, complain)
