@@ -99,6 +99,9 @@ local commands = {
   { "list", "[...]", "contracts and their implementations" },
   { "explain", "ID", "a contract as prose" },
   { "lint", "[FILE|DIR]...", "what is wrong with contracts, without running them" },
+  { "watch", "FILE [RUN OPTIONS]", "run again whenever a contract or a file beside it changes" },
+  { "diff-contract", "A B", "what differs between two contracts, clause by clause" },
+  { "new", "contract|kernel NAME", "a contract that calibrates at once, or a kernel, to be changed" },
   { "devices", "", "backends and devices" },
   { "compile", "FILE.k --arch NAME", "static evidence of its kernels' code; needs a compiler, no device" },
   { "export-inputs", "CONTRACT --out DIR", "write a contract's inputs for a kernel that runs elsewhere" },
@@ -289,16 +292,21 @@ handlers.run, handlers.calibrate = judge, judge
 
 function handlers.list(o) return require("kc.run").list(o, function(s) io.stdout:write(s) end) end
 
-function handlers.lint(o) return require("kc.lint").run(o, function(s) io.stdout:write(s) end) end
+local function out(s)
+  io.stdout:write(s)
+  io.stdout:flush()
+end
+
+function handlers.lint(o) return require("kc.lint").run(o, out) end
+function handlers.watch(o) return require("kc.watch").run(o, function() return judge(o) end, out) end
+handlers["diff-contract"] = function(o) return require("kc.difference").run(o, out) end
+function handlers.new(o) return require("kc.new").run(o.targets, out) end
 
 function handlers.explain(o)
   if #o.targets ~= 1 then return usage_error("explain: expected one contract, got " .. #o.targets) end
   local reply = require("kc.run").ask(o, { cmd = "explain", target = o.targets[1], clause = o.clause,
                                            roots = require("kc.paths").contract_roots() })
-  if reply.error then
-    io.stderr:write("kc: ", reply.error, "\n")
-    return (reply.code == "usage" or reply.code == "contract") and USAGE or 4
-  end
+  if reply.error then return require("kc.verdict").refused(reply) end
   io.stdout:write(reply.text)
   return 0
 end
@@ -334,10 +342,7 @@ handlers["export-inputs"] = function(o)
   if not o.out then return usage_error("export-inputs: say where with --out DIR") end
   local reply = require("kc.run").ask(o, { cmd = "export", target = o.targets[1], out = o.out, exchange = o.exchange or "npy",
     seed = o.seed, thorough = o.thorough, roots = require("kc.paths").contract_roots() })
-  if reply.error then
-    io.stderr:write("kc: ", reply.error, "\n")
-    return (reply.code == "usage" or reply.code == "contract") and USAGE or 4
-  end
+  if reply.error then return require("kc.verdict").refused(reply) end
   io.stdout:write(require("kc.manifest").summary(reply, o))
   return 0
 end

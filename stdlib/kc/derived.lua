@@ -14,14 +14,25 @@ local function power(e) return X.constant(("0x1p%d"):format(e)) end
 
 local function frac_bits(name) return core.format(name).frac_bits end
 
--- Unit roundoff: 2^-p; towards zero (or unknown rounding) twice that.
-local function unit(name, rounding) return power(-(frac_bits(name) + 1) + (rounding == "nearest" and 0 or 1)) end
+--- Exponent of the unit roundoff u of a tolerance's accumulator: 2^-p; towards zero (or unknown rounding) twice that.
+---@param name string format
+---@param rounding string
+---@return integer exponent of two
+function M.unit_exponent(name, rounding) return -(frac_bits(name) + 1) + (rounding == "nearest" and 0 or 1) end
 
--- Largest error of a result that underflows gradually: half the spacing of the subnormals; flushed: all below the smallest normal.
-local function underflow(name, denormals)
+local function unit(name, rounding) return power(M.unit_exponent(name, rounding)) end
+
+--- Exponent of eta, the largest error of a result that underflows gradually: half the spacing of the subnormals; flushed: all below
+--- the smallest normal.
+---@param name string format
+---@param denormals string
+---@return integer exponent of two
+function M.underflow_exponent(name, denormals)
   local f = core.format(name)
-  return power(denormals == "flush" and f.emin or f.emin - f.frac_bits - 1)
+  return denormals == "flush" and f.emin or f.emin - f.frac_bits - 1
 end
+
+local function underflow(name, denormals) return power(M.underflow_exponent(name, denormals)) end
 
 local function largest(name) return X.constant(("%a"):format(core.format(name).max)) end
 
@@ -148,16 +159,25 @@ local function lost_operands(t, c, terms, alpha)
   return lost
 end
 
-local function sum_parts(t, c)
+--- Of a sum: r, the roundings on the longest path, and n, the operations that may underflow.
+---@param t table tolerance
+---@param c table {oracle=, count=, input=, input_format=}
+---@return integer r, integer n, any alpha, integer terms
+function M.sum_counts(t, c)
   local terms, height = c.count(t.terms), c.count(t.height)
   local extra, underflows, alpha = shapes_of[c.oracle.operation](c, t, terms)
   if t.denormals == "flush" then underflows = underflows + terms end -- then sums underflow too
+  return height + extra, underflows, alpha, terms
+end
+
+local function sum_parts(t, c)
+  local r, underflows, alpha, terms = M.sum_counts(t, c)
   local lost = underflows * underflow(t.accumulator, t.denormals) * alpha + lost_operands(t, c, terms, alpha)
   -- alpha may be applied to an operand first: what underflows there is multiplied by the other one.
   if c.oracle.operation == "matmul" and select(2, scalar(c, "alpha", 1)) then
     lost = lost + 2 * underflow(t.accumulator, t.denormals) * (magnitudes(c, 1) + magnitudes(c, 2))
   end
-  return height + extra, lost
+  return r, lost
 end
 
 local function grid_of_term(t, c, names)
@@ -429,6 +449,19 @@ local function kept_shape(s)
   local axis = s.oracle.params.axis or -1
   shape[axis < 0 and #shape + 1 + axis or axis + 1] = 1
   return shape
+end
+
+--- The dimension over which an oracle sums, of matmul the inner one, else the axis; nil where there is no single one.
+---@param o table oracle
+---@param inputs table tensors of the scope
+---@return string|integer|nil dim
+function M.reduced(o, inputs)
+  local dims
+  for _, tensor in ipairs(inputs) do dims = tensor.name == o.arguments[1] and tensor.dims or dims end
+  if not dims or o.operation == "expression" then return nil end
+  if o.operation == "matmul" then return dims[o.params.transpose_a and #dims - 1 or #dims] end
+  local axis = o.params.axis or -1
+  return dims[axis < 0 and #dims + 1 + axis or axis + 1]
 end
 
 --- Evaluates a derived tolerance for one output of one sample.

@@ -2,6 +2,7 @@
 -- A contract as prose.
 local protocol = require "kc.protocol"
 local tokens = require "kc.tokens"
+local worked = require "kc.worked"
 local M = {}
 
 local function list(items, text)
@@ -49,7 +50,9 @@ end
 
 function parts.precondition(c) return M.function_text(c.precondition) end
 function parts.postcondition(c) return M.function_text(c.postcondition) end
-function parts.tolerance(c) return tostring(c.tolerance) end
+function parts.tolerance(c, seconds)
+  return table.concat({ tostring(c.tolerance), table.unpack(worked.lines(c, seconds)) }, "\n" .. (" "):rep(15))
+end
 
 function parts.oracle(c)
   return list(c.scope.outputs, function(output) return ("%s = %s"):format(output.name, tostring(c.oracle[output.name])) end)
@@ -78,8 +81,9 @@ end
 --- A contract as prose: all clauses, or one.
 ---@param loaded table
 ---@param clause string|nil
+---@param seconds number limit for the contract's own functions
 ---@return string text
-function M.contract(loaded, clause)
+function M.contract(loaded, clause, seconds)
   local clauses = require("kc.contract").clauses
   local c = loaded.contract
   if clause and not parts[clause] then
@@ -87,7 +91,7 @@ function M.contract(loaded, clause)
   end
   local lines = { ("%s %s  (%s)"):format(c.id, c.identifier.version, loaded.path) }
   for _, name in ipairs(clauses) do
-    if not clause or clause == name then lines[#lines + 1] = ("%-14s %s"):format(name, parts[name](c)) end
+    if not clause or clause == name then lines[#lines + 1] = ("%-14s %s"):format(name, parts[name](c, seconds)) end
   end
   return table.concat(lines, "\n") .. "\n"
 end

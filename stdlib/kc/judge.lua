@@ -117,6 +117,15 @@ function Judge:fingerprint(device)
   return fingerprint
 end
 
+-- The one contract that a target names.
+local function only_contract(self, target, roots)
+  local files = limit.call(self.limit, "looking for contracts", plan.files, { target }, roots)
+  if #files ~= 1 then error({ code = "usage", message = ("'%s' names %d contracts; name one"):format(target, #files) }, 0) end
+  local loaded = self:load(files[1])
+  if loaded.suite then error({ code = "usage", message = files[1] .. " is a suite; name a contract" }, 0) end
+  return loaded
+end
+
 local commands = {}
 
 function commands.files(self, request)
@@ -150,12 +159,26 @@ function commands.explain(self, request)
   if class then return { text = class } end
   local texts = {}
   for i, path in ipairs(limit.call(self.limit, "looking for contracts", plan.files, { request.target }, request.roots)) do
-    texts[i] = require("kc.explain").contract(self:load(path), request.clause)
+    texts[i] = require("kc.explain").contract(self:load(path), request.clause, self.limit)
   end
   return { text = table.concat(texts, "\n") }
 end
 
-function commands.lint(self, request) return { findings = require("kc.lint").file(self:load(request.path), self.limit) } end
+function commands.lint(self, request)
+  local lint = require "kc.lint"
+  local found = lint.kernel(request.path) or lint.file(self:load(request.path), self.limit)
+  return { findings = require("kc.json").list(found) }
+end
+
+-- Two versions of a contract, each named as any contract is.
+function commands.difference(self, request)
+  local pair, names = {}, {}
+  for i, target in ipairs(request.targets) do
+    pair[i] = only_contract(self, target, request.roots)
+    names[i] = ("%s %s (%s)"):format(pair[i].contract.id, pair[i].contract.identifier.version, pair[i].reference)
+  end
+  return { names = names, lines = require("kc.json").list(require("kc.difference").lines(pair[1], pair[2])) }
+end
 
 function commands.fingerprints(self, request)
   local list = {}
@@ -190,12 +213,7 @@ end
 
 -- The inputs of one contract, written for another machine.
 function commands.export(self, request)
-  local files = limit.call(self.limit, "looking for contracts", plan.files, { request.target }, request.roots)
-  if #files ~= 1 then
-    error({ code = "usage", message = ("'%s' names %d contracts; name one"):format(request.target, #files) }, 0)
-  end
-  local loaded = self:load(files[1])
-  if loaded.suite then error({ code = "usage", message = files[1] .. " is a suite; name a contract" }, 0) end
+  local loaded = only_contract(self, request.target, request.roots)
   local summary = require("kc.manifest").export(loaded, { out = request.out, exchange = request.exchange, seed = request.seed,
     thorough = request.thorough, limit = self.limit, progress = self.progress })
   summary.contract, summary.unseen = loaded.contract.id, external.unseen(loaded.contract, { kind = "dumped" })

@@ -60,6 +60,17 @@ function M.file(file, seconds)
   return sorted(list)
 end
 
+--- Findings in a kernel of the portable dialect; nil for a file that is none.
+---@param path string
+---@return table|nil findings
+function M.kernel(path)
+  local source = require "kc.source"
+  if source.dialect(path) ~= "kc" then return nil end
+  local text, message = source.read(path)
+  if not text then error({ code = "usage", message = message }, 0) end
+  return require("kc.lint.dialect").findings(text, path)
+end
+
 -- ---- the command -----------------------------------------------------------------------------------------------------------------
 
 -- One line on each finding; of a file that does not load its error, which names the line itself.
@@ -95,10 +106,7 @@ function M.run(o, write)
   local reply = supervisor:ask { cmd = "files", targets = o.targets, roots = paths.contract_roots() }
   local replies = not reply.error and ask_all(supervisor, reply.files)
   supervisor:close()
-  if reply.error then
-    io.stderr:write("kc: ", reply.error, "\n")
-    return reply.code == "usage" and verdict.exit.usage or 4
-  end
+  if reply.error then return verdict.refused(reply) end
   if not replies then return verdict.exit.interrupted end
   for i, path in ipairs(reply.files) do show(write, path, replies[i]) end
   return code_of(replies)

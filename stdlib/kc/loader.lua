@@ -14,14 +14,15 @@ local function copy(library, without)
   return out
 end
 
--- The judge's own tables, as a file may see them: what they lack is named with what comes near.
+-- The judge's own tables, as a file may see them. What one lacks is named with what comes near, where `called` says what to call it;
+-- kc.oracle does so itself.
 local function read_only(t, called)
   local function known(_, name)
     local value = t[name]
     if value == nil then error(("%s has no '%s'; %s"):format(called, tostring(name), words.hint(tostring(name), words.keys(t))), 2) end
     return value
   end
-  return setmetatable({}, { __index = known, __metatable = false,
+  return setmetatable({}, { __index = called and known or t, __metatable = false,
     __newindex = function(_, name) error(("kc cannot be changed: '%s'"):format(tostring(name)), 2) end })
 end
 
@@ -29,7 +30,7 @@ end
 local function view(kc, path)
   local function contract(clauses) return require("kc.contract").make(clauses, { path = path, line = 1 }) end
   return setmetatable({ sample = read_only(kc.sample, "kc.sample"), tolerance = read_only(kc.tolerance, "kc.tolerance"),
-                        oracle = read_only(kc.oracle, "kc.oracle"), reals = read_only(kc.reals, "kc.reals"),
+                        oracle = read_only(kc.oracle), reals = read_only(kc.reals),
                         signature = read_only(kc.signature, "kc.signature"), contract = contract }, {
     __index = kc, __metatable = false,
     __newindex = function(_, name) error(("kc cannot be changed: '%s'"):format(tostring(name)), 2) end,

@@ -139,6 +139,59 @@ function M.probes(contract, seed) return plan(contract, contract.calibration.pro
 ---@param seed integer
 function M.functional(contract, test, seed) return plan(contract, test.inputs, seed, {}, contract.protocol.budget) end
 
+-- ---- one sample to try things on ------------------------------------------------------------------------------------------------
+
+local MOST_WORK = 1 << 18
+
+-- A small size of a domain that no other dimension has, so that two dimensions are not taken for each other.
+local function small_size(domain, taken)
+  local least, largest = scope.bounds(domain)
+  for _, n in ipairs(domain.kind == "choice" and domain.sizes or {}) do
+    if n >= 2 and not taken[n] then return n end
+  end
+  for n = math.max(least, 2), domain.kind == "range" and largest or 0 do
+    if not taken[n] then return n end
+  end
+  return largest
+end
+
+--- One size for each dimension, all different where the domains allow it.
+---@param contract table
+---@return table sizes
+function M.distinct_sizes(contract)
+  local sizes, taken = {}, {}
+  for _, name in ipairs(contract.scope.dims) do
+    sizes[name] = small_size(contract.scope.shapes[name], taken)
+    taken[sizes[name]] = true
+  end
+  return sizes
+end
+
+-- A sample that takes any sizes; nil where every one has its own.
+local function any_sample(contract)
+  for _, list in ipairs { contract.protocol.inputs, contract.calibration.probes, contract.calibration.functional.inputs } do
+    for _, item in ipairs(list) do
+      if item.kind ~= "at" and not (item.base and item.base.kind == "at") then return item end
+    end
+  end
+end
+
+--- One small sample, its dimensions of different sizes where some sample takes any; else the smallest of those that are planned.
+---@param contract table
+---@param samples table what was planned
+---@return table|nil spec
+function M.trial(contract, samples)
+  local sizes, item, smallest = M.distinct_sizes(contract), any_sample(contract), nil
+  if item and scope.work(contract.scope.dims, sizes) <= MOST_WORK then
+    return { sample = item, label = item.label, draw = 1, index = 1, sizes = sizes }
+  end
+  for _, spec in ipairs(samples) do
+    local work = scope.work(contract.scope.dims, spec.sizes)
+    if work > 0 and work <= MOST_WORK and (not smallest or work < smallest.work) then smallest = { work = work, spec = spec } end
+  end
+  return smallest and smallest.spec
+end
+
 --- Name of a sample: part of every element's key.
 ---@param spec table
 ---@param seed integer

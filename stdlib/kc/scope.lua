@@ -140,6 +140,21 @@ function M.shrink(names, domains, sizes, limit)
   end
 end
 
+--- Sizes as text: "n = 3, k = 17".
+---@param names table dimension names
+---@param sizes table
+---@return string text
+function M.sizes_text(names, sizes)
+  local parts = {}
+  for i, name in ipairs(names) do parts[i] = ("%s = %d"):format(name, sizes[name]) end
+  return table.concat(parts, ", ")
+end
+
+--- Least and largest size of a domain.
+---@param domain table range or choice
+---@return integer least, integer largest
+M.bounds = bounds
+
 --- Text of a domain: "1..512" or "{64, 128}".
 function M.domain_text(domain)
   if domain.kind == "range" then return ("%d..%d"):format(domain.lo, domain.hi) end

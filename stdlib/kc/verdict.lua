@@ -68,6 +68,16 @@ function M.exit_code(counts, state)
   return M.exit.held
 end
 
+local refusals = { usage = M.exit.usage, contract = M.exit.usage, interrupted = M.exit.interrupted }
+
+--- Says on stderr why a request came to nothing, and what exit code that is.
+---@param reply table {error=text, code=}
+---@return integer code
+function M.refused(reply)
+  io.stderr:write("kc: ", reply.error, "\n")
+  return refusals[reply.code] or M.exit.host
+end
+
 --- A verdict in one line.
 ---@param v table
 ---@return string text

@@ -84,6 +84,7 @@ function M.show(value)
   if type(value) == "string" then return ("the string %q"):format(#value > 40 and value:sub(1, 37) .. "..." or value) end
   if type(value) == "number" or type(value) == "boolean" then return ("the %s %s"):format(type(value), tostring(value)) end
   if value == nil then return "nothing" end
+  if type(value) == "table" and next(value) == nil and getmetatable(value) == nil then return "an empty table" end
   return "a " .. type(value)
 end
 

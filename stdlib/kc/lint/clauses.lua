@@ -3,6 +3,7 @@
 local limit = require "kc.limit"
 local measure = require "kc.measure"
 local oracle = require "kc.oracle"
+local protocol = require "kc.protocol"
 local scope = require "kc.scope"
 local tokens = require "kc.tokens"
 local words = require "kc.words"
@@ -18,12 +19,45 @@ end
 
 local advice = { ["and"] = "&, or a list", ["or"] = "| or kc.any", ["not"] = "~" }
 
-local function scan(fn, clause, report)
-  local found = tokens.outside_static(tokens.body(fn) or {}, function(token) return token.kind == "word" and advice[token.text] end)
+-- A function and those of its file that it calls: the local functions that it sees.
+local function with_helpers(fn, list)
+  list = list or {}
+  if words.holds(list, fn) then return list end
+  list[#list + 1] = fn
+  local source, i = debug.getinfo(fn, "S").source, 1
+  local name, value = debug.getupvalue(fn, i)
+  while name do
+    if type(value) == "function" and debug.getinfo(value, "S").source == source then with_helpers(value, list) end
+    i = i + 1
+    name, value = debug.getupvalue(fn, i)
+  end
+  return list
+end
+
+local conditions = { ["if"] = "then", ["elseif"] = "then", ["while"] = "do" }
+
+-- Tokens without conditions: a helper asks there for numbers.
+local function without_conditions(body)
+  local list, stop = {}, nil
+  for _, token in ipairs(body) do
+    if not stop then list[#list + 1] = token end
+    stop = stop or conditions[token.text]
+    if token.text == stop then stop = nil end
+  end
+  return list
+end
+
+local function scan_one(fn, clause, report, is_helper)
+  local body = tokens.body(fn) or {}
+  local found = tokens.outside_static(is_helper and without_conditions(body) or body, function(token) return token.kind == "word" and advice[token.text] end)
   for _, token in ipairs(found) do
     report(clause, ("'%s' sees only that a check is not nil: use %s, or kc.static(...) for what is no check"):format(token.text,
       advice[token.text]), debug.getinfo(fn, "S").linedefined + token.line)
   end
+end
+
+local function scan(fn, clause, report)
+  for _, own in ipairs(with_helpers(fn)) do scan_one(own, clause, report, own ~= fn) end
 end
 
 --- Checks that are combined by Lua's `and`, `or` and `not`.
@@ -85,54 +119,6 @@ end
 
 -- ---- shapes ---------------------------------------------------------------------------------------------------------------------
 
-local MOST_WORK = 1 << 18 -- of the one sample that shapes are tried on
-
--- A small size of a domain that no other dimension has, so that two dimensions are not taken for each other.
-local function small_size(domain, taken)
-  local from, to = 2, 64
-  if domain.kind == "range" then from, to = math.max(domain.lo, 2), domain.hi end
-  local sizes = domain.kind == "choice" and domain.sizes or { from, from + 1, from + 2, from + 3, from + 4, from + 5 }
-  for _, n in ipairs(sizes) do
-    if n >= 2 and n <= to and not taken[n] then return n end
-  end
-  return domain.kind == "range" and domain.hi or domain.sizes[1]
-end
-
---- One size for each dimension, all different where the domains allow it.
----@param contract table
----@return table sizes
-function M.distinct_sizes(contract)
-  local sizes, taken = {}, {}
-  for _, name in ipairs(contract.scope.dims) do
-    sizes[name] = small_size(contract.scope.shapes[name], taken)
-    taken[sizes[name]] = true
-  end
-  return sizes
-end
-
--- A sample that takes any sizes; nil where every one has its own.
-local function any_sample(contract)
-  for _, list in ipairs { contract.protocol.inputs, contract.calibration.probes, contract.calibration.functional.inputs } do
-    for _, item in ipairs(list) do
-      if item.kind ~= "at" and not (item.base and item.base.kind == "at") then return item end
-    end
-  end
-end
-
--- What the oracles are tried on: a drawn sample of these sizes, or the smallest that the protocol plans.
-local function spec_of(c)
-  local contract, sizes = c.contract, M.distinct_sizes(c.contract)
-  local item, smallest = any_sample(contract), nil
-  if item and scope.work(contract.scope.dims, sizes) <= MOST_WORK then
-    return { sample = item, label = item.label, draw = 1, index = 1, sizes = sizes }
-  end
-  for _, spec in ipairs(c.samples) do
-    local work = scope.work(contract.scope.dims, spec.sizes)
-    if work > 0 and work <= MOST_WORK and (not smallest or work < smallest.work) then smallest = { work = work, spec = spec } end
-  end
-  return smallest and smallest.spec
-end
-
 local function elements(shape)
   local n = 1
   for _, size in ipairs(shape) do n = n * size end
@@ -151,15 +137,9 @@ local function fits(c, output, inputs, sizes)
   end
 end
 
-local function sizes_text(contract, sizes)
-  local parts = {}
-  for i, name in ipairs(contract.scope.dims) do parts[i] = ("%s = %d"):format(name, sizes[name]) end
-  return table.concat(parts, ", ")
-end
-
 --- Shapes of inputs and outputs that the oracles do not unify, tried on one small sample; and a precondition that refuses it.
 function M.shapes(c, report)
-  local spec = spec_of(c)
+  local spec = protocol.trial(c.contract, c.samples)
   if not spec then return end
   local list, why = measure.draw(c.contract, spec, { seed = 0, limit = c.limit })
   if not list then
@@ -171,8 +151,8 @@ function M.shapes(c, report)
   for _, output in ipairs(c.contract.scope.outputs) do
     local misfit = fits(c, output, inputs, spec.sizes)
     if misfit then
-      report("scope", ("output '%s' does not fit its oracle for %s: %s"):format(output.name, sizes_text(c.contract, spec.sizes), misfit),
-        "outputs")
+      report("scope", ("output '%s' does not fit its oracle for %s: %s"):format(output.name,
+        scope.sizes_text(c.contract.scope.dims, spec.sizes), misfit), "outputs")
     end
   end
   for _, item in ipairs(list) do item.buffer:close() end

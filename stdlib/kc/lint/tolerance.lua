@@ -1,7 +1,7 @@
 ---@module kc.lint.tolerance
 -- Findings in tolerances: limits that nothing can keep, and counts that are not those of the operation.
-local clauses = require "kc.lint.clauses"
 local derived = require "kc.derived"
+local protocol = require "kc.protocol"
 local words = require "kc.words"
 local M = {}
 
@@ -19,14 +19,6 @@ function M.exact(c, report)
   if t.limit == 0 and t.kind ~= "ulp" then
     report("tolerance", ("T-%s with a limit of 0 is tolerance.exact"):format(t.kind:upper()), "limit")
   end
-end
-
--- The dimension over which an operation sums: of matmul the inner one, else the axis; nil where it is no single one.
-local function reduced(o, inputs)
-  local dims = inputs[o.arguments[1]].dims
-  if o.operation == "matmul" then return dims[o.params.transpose_a and #dims - 1 or #dims] end
-  local axis = o.params.axis or -1
-  return dims[axis < 0 and #dims + 1 + axis or axis + 1]
 end
 
 local function names_in(spec, dims)
@@ -63,27 +55,14 @@ local function check_height(t, n, dim, report, sizes)
   end
 end
 
---- The reduced dimension of an output's oracle, and its size; nil where the oracle is an expression.
----@param contract table
----@param output table tensor
----@param sizes table
----@return string|integer|nil dim, integer|nil n
-function M.reduced(contract, output, sizes)
-  local o, inputs = contract.oracle[output.name], {}
-  if o.operation == "expression" then return nil end
-  for _, tensor in ipairs(contract.scope.inputs) do inputs[tensor.name] = tensor end
-  local dim = reduced(o, inputs)
-  if dim == nil then return nil end
-  return dim, math.type(dim) == "integer" and dim or sizes[dim]
-end
-
 --- Terms and height of a derived tolerance against the dimension that its oracle reduces.
 function M.counts(c, report)
   local t, contract = c.contract.tolerance, c.contract
   if not t.height then return end
-  local sizes = clauses.distinct_sizes(contract)
+  local sizes = protocol.distinct_sizes(contract)
   for _, output in ipairs(contract.scope.outputs) do
-    local dim, n = M.reduced(contract, output, sizes)
+    local dim = derived.reduced(contract.oracle[output.name], contract.scope.inputs)
+    local n = math.type(dim) == "integer" and dim or sizes[dim]
     if dim and not check_names(t, contract.scope.dims, dim, report) then
       local terms = t.terms and derived.count(t.terms, sizes)
       if terms and terms ~= n then
@@ -92,7 +71,7 @@ function M.counts(c, report)
       end
       for _, size in ipairs { n, 1000 } do
         local own = setmetatable({ [dim] = size }, { __index = sizes })
-        if math.type(dim) == "string" or size == n then check_height(t, size, dim, report, own) end
+        if type(dim) == "string" or size == n then check_height(t, size, dim, report, own) end
         if c.found["tolerance"] then break end
       end
     end
