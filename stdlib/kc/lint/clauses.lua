@@ -49,7 +49,9 @@ end
 
 local function scan_one(fn, clause, report, is_helper)
   local body = tokens.body(fn) or {}
-  local found = tokens.outside_static(is_helper and without_conditions(body) or body, function(token) return token.kind == "word" and advice[token.text] end)
+  local found = tokens.outside_static(is_helper and without_conditions(body) or body, function(token)
+    return token.kind == "word" and advice[token.text]
+  end)
   for _, token in ipairs(found) do
     report(clause, ("'%s' sees only that a check is not nil: use %s, or kc.static(...) for what is no check"):format(token.text,
       advice[token.text]), debug.getinfo(fn, "S").linedefined + token.line)
