@@ -41,7 +41,7 @@ function M.line_of(where, clause, field)
     local begins = line:match("^%s*([%a_]+)%s*=")
     call = call or line:find("%f[%w_]kc%.contract%f[^%w_]") and not line:match("^%s*%-%-") and number or nil
     if at and begins and words.holds(M.clauses, begins) then break end
-    at = at or begins == clause and number or nil
+    at = at or clause and begins == clause and number or nil
     found = found or at and field and names_field(line, field) and number or nil
   end
   file:close()

@@ -33,6 +33,8 @@ for _, row in ipairs {
   { { "kernel", path "half" }, "'half' is reserved in OpenCL C" }, { { "kernel", path "a-b!" }, "is no name" } } do
   t:expect({ "new", table.unpack(row[1]) }, { code = 64, err = { row[2] } })
 end
+-- The last step fails: no directory can have so long a name.
+t:expect({ "new", "contract", path("C-PRC-02." .. ("a"):rep(260) .. ".f32") }, { code = 4, err = { "kc: " } })
 assert(table.concat(core.listdir(t.directory), " ") == before)
 
 -- A kernel: its comment's own lines run it.
@@ -111,6 +113,7 @@ for _, row in ipairs {
   { "gelu", { "limit = 2.0", "limit = 0.25" }, "limit = 0.25", "tolerance", "less than rounding to nearest" },
   { "gelu", { "budget = 1e5", "budget = 1" }, "budget = 1,", "protocol", "the smallest shape takes 1" },
   { "gelu", { "samples = 1024", "samples = 1 << 30" }, "budget = 1e5", "protocol", "ends before 1073741824 elements" },
+  { "gelu", { "kc.range(0, 1024)", "kc.choice { 0 }" }, "samples = 1024", "protocol", "no shape that is drawn has an element" },
   { "gelu", { "vacuous = 0.1", "vacuous = 1.0" }, "vacuous = 1.0", "protocol", "nothing need be shown" },
   { "gelu", { "repeats = 1", "repeats = 3" }, "repeats = 3", "protocol", "3 runs, and no 'determinism'" },
   { "gelu", { ratio, 'm:ratio("the domain of gelo")' }, "test = function", "signature", "did you mean 'the domain of gelu'?" },
@@ -152,6 +155,8 @@ assert(got:find("tolerance:.*protocol:") and got == t:run({ "lint", both }).stdo
 -- A file that is no contract is a finding with its line, and 64; the others are checked all the same.
 for _, row in ipairs {
   { { "  tolerance  ", "  tolerence  " }, "tolerence     = ", "unknown clause; did you mean 'tolerance'?" },
+  { { '  oracle        = kc.oracle.gelu("x"),\n', "" }, "return kc.contract", "clause 'oracle' is missing" },
+  { { 'shapes = { n = kc', 'shapes = { m = kc' }, "inputs = {", "dimension 'n' of 'x' has no entry in 'shapes'" },
   { { "tol.ulp {", "tol.ulps {" }, "tol.ulps", "did you mean 'ulp'?" },
   { { "tol.ulp {", "tol.softmax {" }, "tol.softmax", "unknown field 'limit'" },
   { { "repeats = 1", "repeets = 1" }, "repeets", "unknown field 'repeets'; did you mean 'repeats'?" },

@@ -15,13 +15,21 @@ local function smallest(contract)
   return math.max(1, scope.work(contract.scope.dims, sizes))
 end
 
---- A budget that does not reach the stated samples, or not even one of the smallest shape.
+local function elements(samples)
+  local n = 0
+  for _, spec in ipairs(samples) do n = n + (spec.units or 0) end
+  return n
+end
+
+--- A budget that does not reach the stated samples, or not even one of the smallest shape; shapes without elements.
 function M.budget(c, report)
   local p, least = c.contract.protocol, smallest(c.contract)
   local share = p.budget / #p.inputs
   if share < least then
     report("protocol", ("field 'budget': %g is %g for each of %d samples; the smallest shape takes %d"):format(p.budget, share, #p.inputs,
       least), "budget")
+  elseif elements(c.samples) == 0 then
+    report("protocol", "field 'samples': no shape that is drawn has an element", "samples")
   elseif not c.complete then
     report("protocol", ("field 'budget': %g ends before %d %ss of each sample are judged: no verdict can be held"):format(p.budget,
       p.samples, p.judged), "budget")
