@@ -103,7 +103,8 @@ local function write_directory(path, directory, files)
   if not temporary then error(message, 0) end
   local ok, why = pcall(function()
     for _, file in ipairs(files) do write(temporary .. "/" .. file[1], file[2]) end
-    assert(os.rename(temporary, path))
+    local renamed, reason = os.rename(temporary, path)
+    if not renamed then error(("cannot create '%s': %s"):format(path, reason), 0) end
   end)
   if not ok then
     core.removetree(temporary)
