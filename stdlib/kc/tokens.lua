@@ -18,8 +18,8 @@ end
 function M.lines(fn)
   local info = debug.getinfo(fn, "S")
   local path = info.source:match("^@(.*)")
-  if not path and info.source:sub(1, 1) == "=" then return nil end
-  local text = path and loader.read(path) or not path and info.source
+  local text = path and loader.read(path) or require("kc.chunks")[info.source]
+  if not path and not text and info.source:sub(1, 1) ~= "=" then text = info.source end
   return text and part(text, info.linedefined, info.lastlinedefined)
 end
 
