@@ -18,15 +18,18 @@ enum { MAX_WORDS = 24 };
 
 /* ---- the compiler ---------------------------------------------------------------------------------------------------------- */
 
-/* KC_RTC, or what lies beside the running program. */
+/* KC_RTC, or what lies in lib/kc of an installation (kc), or beside the running program (kc-runner, a build folder). */
 static kc_status find_program(char *out, size_t size, kc_text *err) {
+  static const char *const tails[] = {KC_LIB_FROM_BIN "/kc/kc-rtc", "kc-rtc"};
   const char *asked = getenv("KC_RTC");
   char here[768] = "";
   ssize_t n = readlink("/proc/self/exe", here, sizeof here - 1);
   char *slash = n > 0 ? strrchr(here, '/') : NULL;
   if (slash) *slash = '\0';
-  int length = asked && asked[0] ? snprintf(out, size, "%s", asked) : snprintf(out, size, "%.750s/kc-rtc", here);
-  if (length > 0 && (size_t)length < size && access(out, X_OK) == 0) return KC_OK;
+  for (size_t i = 0; i < sizeof tails / sizeof *tails; i++) {
+    int length = asked && asked[0] ? snprintf(out, size, "%s", asked) : snprintf(out, size, "%.740s/%s", here, tails[i]);
+    if (length > 0 && (size_t)length < size && access(out, X_OK) == 0) return KC_OK;
+  }
   return kc_fail(err, KC_ENODEV, "'%.300s', which runs the compiler, is not there; KC_RTC names another", out);
 }
 

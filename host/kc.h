@@ -31,7 +31,8 @@ typedef enum kc_status {
   KC_ELAUNCH = -6,      /* a launch failed or was refused by the driver */
   KC_EUNSUPPORTED = -7, /* the driver or format cannot do this */
   KC_EFAULT = -8,       /* the device stopped a kernel for what it did: an illegal address, a trap */
-  KC_EINTERNAL = -9     /* a broken invariant of kc itself */
+  KC_EINTERNAL = -9,    /* a broken invariant of kc itself */
+  KC_ECANCELLED = -10   /* a callback of the caller's asked to stop */
 } kc_status;
 
 /** One line of error text, owned by the caller. */
@@ -121,6 +122,9 @@ KC_API kc_class kc_classify_double(double x);
 /** Name of one class: "nan" "-inf" "-finite" "-0" "+0" "+finite" "+inf". */
 KC_API const char *kc_class_name(kc_class c);
 
+/** 128 bits; an extension of the compilers that build kc. */
+__extension__ typedef unsigned __int128 kc_u128;
+
 /** A finite or special value taken apart: class, and for finite non-zero values |x| = sig * 2^exp with sig != 0;
  * `sticky` says that a non-zero remainder smaller than one unit of sig was cut off (sig must then have at least two bits more
  * than the format's significand, for SR also random_bits more). Every conversion, from a double or from an MPFR number, goes
@@ -129,7 +133,7 @@ typedef struct kc_parts {
   kc_class cls;
   bool sticky;
   int32_t exp;
-  unsigned __int128 sig;
+  kc_u128 sig;
 } kc_parts;
 
 /** Takes a double apart, exactly. */

@@ -26,6 +26,8 @@ const char *kc_status_name(kc_status status) {
     return "fault";
   case KC_EINTERNAL:
     return "internal";
+  case KC_ECANCELLED:
+    return "cancelled";
   }
   return "unknown-status";
 }

@@ -92,6 +92,12 @@ int luaopen_kc_core(lua_State *L);
 /* Gives the module the drivers it may open (NULL-terminated; lives as long as the state). */
 void lkc_setdrivers(lua_State *L, const kc_driver *const *drivers);
 const kc_driver *const *lkc_drivers(lua_State *L);
+/* The path of the program kc, which core.exe gives. */
+void lkc_setprogram(lua_State *L, const char *path);
+void lkc_pushprogram(lua_State *L);
+/* Whether the process is somebody else's: then its signals, its children and what it adopts are left alone. */
+void lkc_setguest(lua_State *L, bool guest);
+bool lkc_isguest(lua_State *L);
 
 /* ---- Openers, one per file ---------------------------------------------------------------------------------------- */
 

@@ -1,7 +1,7 @@
-/* lkc_open.c - composition root of module kc.core. */
+/* lkc_open.c - composition root of module kc.core, and what a state was told of its surroundings. */
 #include "lkc.h"
 
-static const char drivers_key = 0;
+static const char drivers_key = 0, program_key = 0, guest_key = 0;
 
 void lkc_setdrivers(lua_State *L, const kc_driver *const *drivers) {
   lua_pushlightuserdata(L, (void *)(uintptr_t)drivers);
@@ -13,6 +13,27 @@ const kc_driver *const *lkc_drivers(lua_State *L) {
   const kc_driver *const *drivers = (const kc_driver *const *)lua_touserdata(L, -1);
   lua_pop(L, 1);
   return drivers;
+}
+
+void lkc_setprogram(lua_State *L, const char *path) {
+  lua_pushstring(L, path);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &program_key);
+}
+
+void lkc_pushprogram(lua_State *L) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &program_key);
+}
+
+void lkc_setguest(lua_State *L, bool guest) {
+  lua_pushboolean(L, guest);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &guest_key);
+}
+
+bool lkc_isguest(lua_State *L) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &guest_key);
+  bool guest = lua_toboolean(L, -1);
+  lua_pop(L, 1);
+  return guest;
 }
 
 int luaopen_kc_core(lua_State *L) {

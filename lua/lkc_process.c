@@ -322,7 +322,7 @@ static void read_spare(lua_State *L, int index, pid_set *spare) {
 
 /*--- Kills a process with all its descendants; without a pid, all children of this process but `spare`. Orphans of what was
 --- killed are reparented to this process when it is a subreaper, so a second call without a pid finds those that had left the
---- tree (setsid, double fork).
+--- tree (setsid, double fork). Embedded in another program, whose children these are, a call without a pid kills none.
 --- @param pid integer|nil
 --- @param spare table|nil list of pids
 --- @return integer count of processes killed
@@ -333,10 +333,11 @@ static int process_killtree(lua_State *L) {
   spare->count = doomed->count = 0;
   read_spare(L, 2, spare);
   size_t killed = 0;
+  bool all = lua_isnoneornil(L, 1);
   /* Orphans arrive while their parents die: repeat until there are none, bounded against a fork bomb we cannot stop. */
-  for (int round = 0; round < 50; round++) {
+  for (int round = 0; round < 50 && !(all && lkc_isguest(L)); round++) {
     doomed->count = 0;
-    if (lua_isnoneornil(L, 1))
+    if (all)
       add_children(doomed, getpid(), spare);
     else if (round == 0)
       add(doomed, (pid_t)luaL_checkinteger(L, 1));
@@ -351,11 +352,10 @@ static int process_killtree(lua_State *L) {
   return 1;
 }
 
-/*--- Makes this process adopt orphans among its descendants, so that none escapes core.killtree.
+/*--- Makes this process adopt orphans among its descendants, so that none escapes core.killtree; not a program that embeds kc.
 function core.subreaper() end */
 static int process_subreaper(lua_State *L) {
-  (void)L;
-  prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+  if (!lkc_isguest(L)) prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
   return 0;
 }
 
@@ -393,10 +393,11 @@ static void remember(int signal) {
   caught = signal;
 }
 
-/*--- Lets SIGINT and SIGTERM be noticed with core.interrupted instead of ending the process; SIGPIPE is ignored.
+/*--- Lets SIGINT and SIGTERM be noticed with core.interrupted instead of ending the process; SIGPIPE is ignored. A program that
+--- embeds kc keeps its handlers.
 function core.catch_signals() end */
 static int process_catch_signals(lua_State *L) {
-  (void)L;
+  if (lkc_isguest(L)) return 0;
   struct sigaction action = {.sa_handler = remember};
   sigaction(SIGINT, &action, NULL);
   sigaction(SIGTERM, &action, NULL);

@@ -1,9 +1,9 @@
 /* lkc_state.c - makes a Lua state that knows kc: standard libraries, kc.core, the embedded stdlib, and where kc.exact lies. */
 #include <string.h>
-#include <unistd.h>
 
 #include "lkc.h"
 #include "lkc_embed.h"
+#include "lkc_place.h"
 #include "lkc_state.h"
 
 static int load_embedded(lua_State *L) {
@@ -33,70 +33,59 @@ static void add_searcher(lua_State *L) {
   lua_pop(L, 2);
 }
 
-/* kc.exact is lib/kc/exact.so beside the program (build tree) or in ../lib/kc (installed). */
-static void add_exact_path(lua_State *L) {
-  char exe[4096];
-  ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
-  if (n <= 0) return;
-  exe[n] = 0;
-  if (strpbrk(exe, "?;")) return; /* a path that Lua's templates cannot express */
-  *strrchr(exe, '/') = 0;
+/* kc.exact is lib/kc/exact.so beside the program (build tree), in the lib folder of an installation, or beside kc-runner there. */
+static void add_exact_path(lua_State *L, const char *program) {
+  const char *slash = strrchr(program, '/');
+  if (!slash || strpbrk(program, "?;")) return; /* a path that Lua's templates cannot express */
+  const char *here = lua_pushlstring(L, program, (size_t)(slash - program));
   lua_getglobal(L, "package");
   lua_getfield(L, -1, "cpath");
-  lua_pushfstring(L, "%s/lib/?.so;%s/../lib/?.so;%s", exe, exe, lua_tostring(L, -1));
+  lua_pushfstring(L, "%s/lib/?.so;%s/" KC_LIB_FROM_BIN "/?.so;%s/../?.so;%s", here, here, here, lua_tostring(L, -1));
   lua_setfield(L, -3, "cpath");
-  lua_pop(L, 2);
+  lua_pop(L, 3);
+}
+
+static void remember_program(lua_State *L, const char *path) {
+  char running[PATH_MAX];
+  if (!path && !lkc_running_program(running)) luaL_error(L, "cannot read /proc/self/exe");
+  lkc_setprogram(L, path ? path : running);
+  add_exact_path(L, path ? path : running);
+}
+
+void lkc_prepare(lua_State *L, const lkc_setup *setup) {
+  lkc_setdrivers(L, setup->drivers);
+  lkc_setguest(L, strcmp(setup->role, "guest") == 0);
+  luaL_requiref(L, "kc.core", luaopen_kc_core, 0);
+  lkc_setstring(L, "version", KC_VERSION);
+  lkc_setstring(L, "role", setup->role);
+  lkc_setstring(L, "share", KC_SHARE_FROM_BIN);
+  lkc_setstring(L, "lib", KC_LIB_FROM_BIN);
+  lua_pop(L, 1);
+  add_searcher(L);
+  remember_program(L, setup->program);
 }
 
 static int open_all(lua_State *L) {
   luaL_openlibs(L);
-  lkc_setdrivers(L, (const kc_driver *const *)lua_touserdata(L, 1));
-  luaL_requiref(L, "kc.core", luaopen_kc_core, 0);
-  lkc_setstring(L, "version", KC_VERSION);
-  lkc_setstring(L, "role", (const char *)lua_touserdata(L, 2));
-  lua_pop(L, 1);
-  add_searcher(L);
-  add_exact_path(L);
+  lkc_prepare(L, (const lkc_setup *)lua_touserdata(L, 1));
   return 0;
 }
 
-lua_State *lkc_newstate(const kc_driver *const *drivers, const char *role, const char **error) {
+lua_State *lkc_newstate(const lkc_setup *setup, const char **error) {
   lua_State *L = luaL_newstate();
   if (!L) {
     *error = "not enough memory for a Lua state";
     return NULL;
   }
   lua_pushcfunction(L, open_all);
-  lua_pushlightuserdata(L, (void *)(uintptr_t)drivers);
-  lua_pushlightuserdata(L, (void *)(uintptr_t)role);
-  if (lua_pcall(L, 2, 0, 0) != LUA_OK) *error = lua_tostring(L, -1);
+  lua_pushlightuserdata(L, (void *)(uintptr_t)setup);
+  if (lua_pcall(L, 1, 0, 0) != LUA_OK) *error = lua_tostring(L, -1);
   return L;
 }
 
-static int traceback(lua_State *L) {
+int lkc_traceback(lua_State *L) {
   const char *message = lua_tostring(L, 1);
   if (!message) return 1; /* error objects carry their own text */
   luaL_traceback(L, L, message, 1);
   return 1;
-}
-
-int lkc_runmain(lua_State *L, const char *module, int argc, char **argv) {
-  lua_pushcfunction(L, traceback);
-  lua_getglobal(L, "require");
-  lua_pushstring(L, module);
-  int status = lua_pcall(L, 1, 1, 1);
-  if (status == LUA_OK) {
-    lua_getfield(L, -1, "main");
-    lua_createtable(L, argc, 1);
-    for (int i = 0; i < argc; i++) {
-      lua_pushstring(L, argv[i]);
-      lua_seti(L, -2, i);
-    }
-    status = lua_pcall(L, 1, 1, 1);
-  }
-  if (status != LUA_OK) {
-    lua_writestringerror("kc: %s\n", luaL_tolstring(L, -1, NULL));
-    return 4;
-  }
-  return (int)luaL_optinteger(L, -1, 0);
 }

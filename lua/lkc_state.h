@@ -1,12 +1,21 @@
-/* lkc_state.h - how the programs make and run their Lua state. */
+/* lkc_state.h - how the programs and the library make a Lua state that knows kc. */
 #ifndef LKC_STATE_H
 #define LKC_STATE_H
 
 #include "lkc.h"
 
-/* A state with kc.core (core.role = role) and the embedded stdlib. On failure *error is set and the state may be NULL. */
-lua_State *lkc_newstate(const kc_driver *const *drivers, const char *role, const char **error);
-/* Calls require(module).main{[0]=argv[0], ...}; returns its integer result as exit code, 4 after an error (printed). */
-int lkc_runmain(lua_State *L, const char *module, int argc, char **argv);
+/* What a state is told. Everything pointed to lives as long as the state. */
+typedef struct lkc_setup {
+  const kc_driver *const *drivers; /* NULL-terminated */
+  const char *role;                /* core.role: "judge", "runner", "guest" (in somebody else's process) */
+  const char *program;             /* path of kc; NULL: the running program */
+} lkc_setup;
+
+/* Teaches a state with the standard libraries: kc.core, the embedded stdlib, where kc.exact lies. Raises. */
+void lkc_prepare(lua_State *L, const lkc_setup *setup);
+/* A new state, prepared. On failure *error is set and the state may be NULL. */
+lua_State *lkc_newstate(const lkc_setup *setup, const char **error);
+/* A message handler: adds the traceback to errors that are texts. */
+int lkc_traceback(lua_State *L);
 
 #endif

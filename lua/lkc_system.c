@@ -148,14 +148,11 @@ static int system_columns(lua_State *L) {
 
 /* ---- files ------------------------------------------------------------------------------------------------------------ */
 
-/*--- Path of the running program.
+/*--- Path of the program kc: the running one; in another program that embeds kc, the one which it starts.
 --- @return string path
 function core.exe() end */
 static int system_exe(lua_State *L) {
-  char path[PATH_MAX];
-  ssize_t n = readlink("/proc/self/exe", path, sizeof path);
-  if (n <= 0) return luaL_error(L, "cannot read /proc/self/exe: %s", strerror(errno));
-  lua_pushlstring(L, path, (size_t)n);
+  lkc_pushprogram(L);
   return 1;
 }
 

@@ -271,7 +271,8 @@ local function with_reports(o, run)
   return reporting(o, function(sinks)
     local reports = {}
     for i, sink in ipairs(sinks) do
-      reports[i] = require(sink.format.module).new(sink.write, { color = i == 1 and wants_color(o), quiet = i == 1 and o.quiet })
+      reports[i] = i == 1 and o.listener or
+        require(sink.format.module).new(sink.write, { color = i == 1 and wants_color(o), quiet = i == 1 and o.quiet })
     end
     return run(o, reports)
   end)
@@ -448,9 +449,10 @@ local function unknown(word)
   return usage_error(("no command and no file is called '%s'; %s"):format(word, words.hint(word, known)))
 end
 
-local function command(argv)
+local function command(argv, listener)
   local o, message = parse(argv, 2)
   if not o then return usage_error(message) end
+  o.listener = listener
   if o.help then
     io.stdout:write(help_text())
     return 0
@@ -470,6 +472,7 @@ end
 function M.main(argv)
   local first = argv[1]
   if first == "--role=judge" then return require("kc.judge").main(argv) end
+  if first == "--role=run" then return require("kc.service").main(argv, command) end
   if first == nil or first == "--no-rc" then
     if not core.isatty(0) then return run_stdin(argv, 0) end
     return require("kc.repl").main { rc = first == nil }

@@ -35,11 +35,15 @@ function M.cache_dir(name)
   return core.mkdirs(path) and path or nil
 end
 
---- Directory of the running program.
+--- Directory of the program kc.
 function M.program_directory() return core.exe():match("^(.*)/[^/]*$") end
 
---- Path of the runner program: KC_RUNNER or beside kc.
-function M.runner() return os.getenv("KC_RUNNER") or (M.program_directory() .. "/kc-runner") end
+--- Path of the runner program: KC_RUNNER, or beside kc (a build folder), or in lib/kc of its installation.
+function M.runner()
+  local bin = M.program_directory()
+  local beside, installed = bin .. "/kc-runner", ("%s/%s/kc/kc-runner"):format(bin, core.lib)
+  return os.getenv("KC_RUNNER") or (not core.stat(beside) and core.stat(installed) and installed) or beside
+end
 
 --- What names of a process's directories for external implementations begin with.
 ---@param pid integer
@@ -58,7 +62,7 @@ end
 function M.contract_roots()
   local bin = M.program_directory()
   local roots, seen = {}, {}
-  for _, root in ipairs { "contracts", bin .. "/../contracts", bin .. "/../share/kc/contracts" } do
+  for _, root in ipairs { "contracts", bin .. "/../contracts", ("%s/%s/contracts"):format(bin, core.share) } do
     local real = core.realpath(root)
     if real and not seen[real] then roots[#roots + 1] = root:sub(1, 1) == "/" and real or root end
     seen[real or root] = true

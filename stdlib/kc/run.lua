@@ -374,9 +374,13 @@ end
 function M.execute(options, reports)
   local self = new(options)
   self.reports = reports
-  local tty = options.progress
+  local tty, listener = options.progress, options.listener
+  local function on_progress(judges)
+    if listener then listener:progress(self.finished, self.total) end
+    if tty then progress.draw(self, judges) end
+  end
   self.supervisor = supervisor.new { jobs = options.jobs, timeout = options.timeout, verbose = options.verbose,
-                                     progress = tty and function(judges) progress.draw(self, judges) end or nil }
+                                     progress = on_progress }
   local ok, message = xpcall(Run.execute, debug.traceback, self)
   self.supervisor:close()
   if tty then io.stderr:write("\r\27[K") end

@@ -75,7 +75,7 @@ static void launches(const kc_driver *v) {
   const char *error = NULL;
   double c[ROUNDS], lua[ROUNDS];
   opened o = build(v, "KC_KERNEL void k(void) {}", NULL, 0);
-  lua_State *L = lkc_newstate(kc_drivers, "bench", &error);
+  lua_State *L = lkc_newstate(&(lkc_setup){.drivers = kc_drivers, .role = "bench"}, &error);
   must(L && luaL_loadstring(L, script) == LUA_OK, L ? lua_tostring(L, -1) : error);
   lua_pushstring(L, v->name);
   lua_pushinteger(L, LAUNCHES);
