@@ -26,7 +26,8 @@ kc_status kc__driver_set_add(kc__driver_set *s, const kc_driver *driver, kc_text
 
 static kc_status load(kc__driver_set *s, const char *path, kc_text *err) {
   void *library = strchr(path, '/') ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
-  if (!library) return kc_fail(err, KC_ENODEV, "driver '%s': %s", path, strchr(path, '/') ? dlerror() : "expected a full path");
+  if (!strchr(path, '/')) return kc_fail(err, KC_EINVAL, "driver '%s': expected a full path", path);
+  if (!library) return kc_fail(err, KC_ENODEV, "driver %s", dlerror());
   const kc_driver *(*entry)(void);
   *(void **)&entry = dlsym(library, "kc_driver_entry");
   if (!entry) return kc_fail(err, KC_ENODEV, "driver '%s': it exports no function kc_driver_entry", path);

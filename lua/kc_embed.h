@@ -8,8 +8,8 @@
  * Conventions are those of kc.h. Objects are not locked: one thread per kc_embed at a time; a callback must not use the kc_embed that
  * calls it. Texts are UTF-8, never NULL in results ("" where there is none), and belong to the object that they come from.
  *
- * Not here: metrics and oracles in C (kc.h has the fixed tables; in Lua, through kc_embed_lua, an oracle is one function), and judging
- * in the caller's process.
+ * Not here: registering a metric or an oracle written in C (kc.h has the fixed tables; an oracle in Lua is one function, see
+ * kc_embed_decide), and judging contracts in the caller's process.
  */
 #ifndef KC_EMBED_H
 #define KC_EMBED_H
@@ -34,13 +34,14 @@ typedef void *(*kc_alloc_fn)(void *user, void *block, size_t old_size, size_t ne
 
 /** What a state is opened with; zeroed, every field has its default. */
 typedef struct kc_embed_options {
-  kc_alloc_fn alloc;   /* of the Lua state, its objects and results (NULL: realloc); tensors are memfds, and C's own structures malloc */
+  kc_alloc_fn
+      alloc; /* of the Lua state, its objects and results (NULL: realloc); tensors are memfds, and C's own structures malloc */
   void *alloc_user;    /* handed to alloc */
   const char *program; /* path of kc (NULL: $KC_PROGRAM, else the one installed with this library, else the first on PATH) */
-  void (*log)(void *user, const char *line);             /* a message that kc would print to stderr; NULL: dropped */
+  void (*log)(void *user, const char *line);              /* a message that kc would print to stderr; NULL: dropped */
   void (*progress)(void *user, int64_t done, int64_t of); /* cells judged so far */
-  bool (*cancel)(void *user);                            /* asked every 0.1 s during a run; true ends it */
-  void *user;                                            /* handed to the three above */
+  bool (*cancel)(void *user);                             /* asked every 0.1 s during a run; true ends it */
+  void *user;                                             /* handed to the three above */
 } kc_embed_options;
 
 /** A Lua state that knows kc. */
@@ -65,6 +66,22 @@ KC_API KC_MUST_CHECK kc_status kc_embed_add_driver(kc_embed *e, const kc_driver 
 
 /** For a Lua state of the caller's: luaL_requiref(L, "kc", kc_luaopen, 0) gives it module kc, as `require "kc"` does in lua5.4. */
 KC_API int kc_luaopen(struct lua_State *L);
+
+/* ---- a tensor of the caller's ------------------------------------------------------------------------------------------- */
+
+/** An input of an oracle, by the name that the oracle's text has for it. */
+typedef struct kc_input {
+  const char *name;
+  const kc_buffer *buffer;
+} kc_input;
+
+/** Decides every element of y, which the caller's own kernel computed, against an oracle: kc_decide with all tiers of kc's certified
+ * arithmetic. `oracle` is a Lua expression, what a contract's oracle is (spec/oracles.md): "kc.oracle.softmax('x', { axis = -1 })", or
+ * "function(t) return kc.exp(t.x) end". Runs in this process; MPFR and Arb are loaded when the first such oracle is evaluated. KC_EINVAL:
+ * the text is no oracle, or does not fit the tensors. */
+KC_API KC_MUST_CHECK kc_status kc_embed_decide(kc_decision *out, kc_embed *e, const kc_buffer *y, const char *oracle,
+                                               const kc_input *inputs, size_t count, const kc_tolerance *tolerance,
+                                               kc_text *err);
 
 /* ---- a run ------------------------------------------------------------------------------------------------------------- */
 
@@ -107,11 +124,11 @@ typedef struct kc_cell {
   const char *role; /* "good", "bad", "candidate", ... */
   const char *device;
   kc_verdict verdict;
-  const char *reason;    /* why, unless held */
-  const char *signature; /* violated: what the contract's signature says */
-  const char *note;      /* what else belongs to the verdict */
-  const char *replay;    /* token of `kc replay`, of the sample that decided */
-  double ratio;          /* largest error / tolerance */
+  const char *reason;      /* why, unless held */
+  const char *signature;   /* violated: what the contract's signature says */
+  const char *note;        /* what else belongs to the verdict */
+  const char *replay;      /* token of `kc replay`, of the sample that decided */
+  double ratio;            /* largest error / tolerance */
   int64_t judged, vacuous; /* elements; those at which zero would pass */
   double seconds;
 } kc_cell;

@@ -19,7 +19,8 @@ static const char anchor = 0; /* lies in the object asked about */
 /* Folder of the object that this code is in: libkc.so, or a program that it is linked into. */
 static bool own_folder(char out[PATH_MAX]) {
   Dl_info info;
-  if (!dladdr(&anchor, &info) || !info.dli_fname || !realpath(info.dli_fname, out)) return false;
+  bool known = dladdr(&anchor, &info) && info.dli_fname && strchr(info.dli_fname, '/') && realpath(info.dli_fname, out);
+  if (!known && !lkc_running_program(out)) return false;
   *strrchr(out, '/') = '\0';
   return true;
 }

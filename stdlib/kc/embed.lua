@@ -8,15 +8,16 @@ local M = {}
 
 local SLICE = 0.1 -- seconds between two questions whether to stop
 local GRACE = 10  -- seconds in which kc ends its judges and runners
+local LAST_WORDS = 1024 -- bytes
 
 -- ---- the command line -------------------------------------------------------------------------------------------------------
 
 -- Options in the order in which they are written: field, option, how its value reads.
-local function text(value) return value end
+local function word(value) return value end
 local function seconds(value) return ("%.17g"):format(value) end
 local function integer(value) return ("%d"):format(value) end
-local words = { { "filter", text }, { "impl", text }, { "seed", integer }, { "jobs", integer }, { "timeout", seconds },
-                { "trace", text }, { "report", text } }
+local words = { { "filter", word }, { "impl", word }, { "seed", integer }, { "jobs", integer }, { "timeout", seconds },
+                { "trace", word }, { "report", word } }
 
 local function command_line(options, fd)
   local argv = { core.exe(), "--role=run", fd, "run" }
@@ -70,10 +71,25 @@ function heard.code(self, message) self.code = message.code end
 
 local kinds = { "version", "log", "done", "result", "code" }
 
+-- What kc wrote to stderr before it could speak, or when it no longer could.
+function Run:said()
+  self.process:wait(GRACE)
+  local bytes = {}
+  for i = 1, #self.stderr do
+    if self.stderr[i] == 0 then break end
+    bytes[i] = string.char(self.stderr[i])
+  end
+  local text = table.concat(bytes):gsub("\n+$", "")
+  return text ~= "" and ": " .. text or ""
+end
+
 function Run:hear()
   local message, why, code = wire.receive(self.channel, GRACE)
-  if not message then
-    self.failure = code == "closed" and ("'%s' ended before it was done"):format(core.exe()) or why
+  if not message and code == "closed" and self.deadline then
+    self.code = verdict.exit.interrupted -- asked to stop before it could listen
+    return
+  elseif not message then
+    self.failure = code == "closed" and ("'%s' ended before it was done%s"):format(core.exe(), self:said()) or why
     return
   end
   for _, kind in ipairs(kinds) do
@@ -107,13 +123,15 @@ local function start(options)
   if not stat then return nil, ("the program kc is not there: %s; KC_PROGRAM names another"):format(why), "io" end
   local here, there, failure = core.channel()
   if not here then return nil, there, failure end
-  local process, message, code = core.spawn { argv = command_line(options, "3"), fds = { { 3, there:fd() } } }
+  local stderr = assert(core.buffer("u8", { LAST_WORDS }, { guard = 0 }))
+  stderr:fillvalue(0)
+  local process, message, code = core.spawn { argv = command_line(options, "3"), fds = { { 3, there:fd() } }, stderr = stderr:fd() }
   there:close()
   if not process then
     here:close()
     return nil, message, code
   end
-  return setmetatable({ channel = here, process = process, results = {}, messages = {}, text = "" }, Run)
+  return setmetatable({ channel = here, process = process, stderr = stderr, results = {}, messages = {}, text = "" }, Run)
 end
 
 -- ---- calls ------------------------------------------------------------------------------------------------------------------
@@ -166,6 +184,30 @@ function M.cells(results)
                  seconds = r.seconds or 0.0 }
   end
   return cells
+end
+
+local function demand_inputs(oracle, inputs)
+  for _, name in ipairs(oracle.arguments) do
+    if not inputs[name] then
+      error(("the oracle names input '%s'; %s"):format(name, require("kc.words").hint(name, require("kc.words").keys(inputs))), 0)
+    end
+  end
+end
+
+--- The exact values of a tensor.
+---@param expression string in Lua: a kc.oracle, or a function as a contract's oracle may be
+---@param inputs table name -> buffer
+---@param shape table of the tensor
+---@return userdata enclosure
+function M.enclose(expression, inputs, shape)
+  local oracle, code = require "kc.oracle", "return " .. expression
+  local chunk, message = load(code, code, "t", setmetatable({ kc = require "kc" }, { __index = _G }))
+  local value = chunk and chunk()
+  if not chunk then error("oracle: " .. message, 0) end
+  if type(value) == "function" then value = oracle.expression(value) end
+  if not oracle.is(value) then error("expected an oracle, a kc.oracle or a function, got " .. require("kc.words").show(value), 0) end
+  demand_inputs(value, inputs)
+  return oracle.evaluate(value, inputs, shape)
 end
 
 --- The prompt, in a program that has a terminal.

@@ -42,7 +42,7 @@ function M.program_directory() return core.exe():match("^(.*)/[^/]*$") end
 function M.runner()
   local bin = M.program_directory()
   local beside, installed = bin .. "/kc-runner", ("%s/%s/kc/kc-runner"):format(bin, core.lib)
-  return os.getenv("KC_RUNNER") or (not core.stat(beside) and core.stat(installed) and installed) or beside
+  return os.getenv("KC_RUNNER") or (not core.stat(beside) and core.realpath(installed)) or beside
 end
 
 --- What names of a process's directories for external implementations begin with.

@@ -43,7 +43,8 @@ local rules = {
   end,
   lua = function(name, path)
     if mentions(device_headers, name) then return "lua includes a device header" end
-    if home[name] == "devices" and not path:match("_main%.c$") then return "only the programs may include headers of devices" end
+    local root = path:match("_main%.c$") or path:match("lkc_embedding%.h$")
+    if home[name] == "devices" and not root then return "only the programs and libkc may include headers of devices" end
     local exact = path:match("lkc_exact%.c$") or path:match("lkc_real%.c$") or path:match("lkc_expression%.c$")
     local open = public[name] or (exact and (name == "exact.h" or name == "expression.h"))
     if mentions(exact_headers, name) and not exact then return "only kc.exact may include MPFR" end

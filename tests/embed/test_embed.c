@@ -1,0 +1,311 @@
+/* test_embed.c - kc_embed.h in a program: states, allocators, tensors of the program's own, runs, and what of the process is left alone. */
+#define _GNU_SOURCE 1
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "faulty.h"
+#include "kc_embed.h"
+
+static kc_embed *opened(const kc_embed_options *options) {
+  kc_text err;
+  kc_embed *e;
+  cr_assert_eq(kc_embed_open(&e, options, &err), KC_OK, "%s", err.s);
+  return e;
+}
+
+static kc_embed *with_program(kc_embed_options options) {
+  options.program = PROGRAM;
+  return opened(&options);
+}
+
+/* ---- states ---------------------------------------------------------------------------------------------------------------- */
+
+Test(embed, evaluates_and_reports_errors) {
+  kc_text out, err;
+  kc_embed *e = opened(NULL);
+  cr_expect_eq(kc_embed_eval(e, "return require('kc').f16(0.1).code", &out, &err), KC_OK, "%s", err.s);
+  cr_expect_str_eq(out.s, "11878"); /* 0x2e66 */
+  cr_expect_eq(kc_embed_eval(e, "error('no way')", &out, &err), KC_EINVAL);
+  cr_expect(strstr(err.s, "no way"), "%s", err.s);
+  cr_expect_eq(kc_embed_eval(e, "return )", &out, &err), KC_EINVAL);
+  cr_expect(strstr(err.s, "unexpected symbol"), "%s", err.s);
+  cr_expect_eq(kc_embed_eval(e, "return {}", &out, NULL), KC_OK);
+  cr_expect_str_eq(out.s, "");
+  cr_expect_str_eq(kc_version(), KC_VERSION);
+  kc_embed_close(e);
+  kc_embed_close(NULL);
+}
+
+typedef struct accounts {
+  long held, calls, fail_at; /* bytes; allocations so far; the first that fails, 0: none */
+} accounts;
+
+static void *account(void *user, void *block, size_t old_size, size_t new_size) {
+  accounts *a = user;
+  size_t before = block ? old_size : 0;
+  if (new_size > before && a->fail_at && ++a->calls >= a->fail_at) return NULL;
+  a->held += (long)new_size - (long)before;
+  if (new_size) return realloc(block, new_size);
+  free(block);
+  return NULL;
+}
+
+Test(embed, allocator_gets_everything_back) {
+  kc_text err;
+  accounts a = {0};
+  kc_embed *e = opened(&(kc_embed_options){.alloc = account, .alloc_user = &a});
+  cr_expect_gt(a.held, 20000);
+  cr_expect_eq(kc_embed_eval(e, "return require('kc').buffer('f32', 1000)[1]", NULL, &err), KC_OK, "%s", err.s);
+  kc_embed_close(e);
+  cr_expect_eq(a.held, 0, "%ld bytes are left", a.held);
+}
+
+Test(embed, exhausted_memory_is_a_status) {
+  int failures = 0;
+  for (long fail_at = 1; fail_at < 100000; fail_at += 1 + fail_at / 8) {
+    kc_text err;
+    accounts a = {.fail_at = fail_at};
+    kc_embed *e;
+    kc_status status = kc_embed_open(&e, &(kc_embed_options){.alloc = account, .alloc_user = &a, .program = PROGRAM}, &err);
+    if (status == KC_OK) {
+      status = kc_embed_eval(e, "return require('kc').real('0.1') and 1", NULL, &err);
+      kc_embed_close(e);
+    }
+    cr_assert(status == KC_OK || status == KC_ENOMEM || (status == KC_EINVAL && strstr(err.s, "memory")), "%ld: %d %s", fail_at,
+              (int)status, err.s);
+    cr_assert_eq(a.held, 0, "allocation %ld fails: %ld bytes are left", fail_at, a.held);
+    failures += status != KC_OK;
+  }
+  cr_expect_gt(failures, 20);
+}
+
+Test(embed, drivers_of_the_program) {
+  kc_text out, err;
+  kc_embed *e = opened(NULL);
+  faulty = (faulty_plan){0};
+  cr_expect_eq(kc_embed_add_driver(e, &kc_driver_faulty, &err), KC_OK, "%s", err.s);
+  cr_expect_eq(kc_embed_add_driver(e, &kc_driver_faulty, &err), KC_EINVAL);
+  cr_expect(strstr(err.s, "another of this name"), "%s", err.s);
+  cr_expect_eq(kc_embed_add_driver(e, &(kc_driver){.abi_size = 3}, &err), KC_EINVAL);
+  const char *code =
+      "local kc = require 'kc' local d = kc.device('faulty', { isolation = 'none' }) local f = d:fingerprint().name "
+      "d:close() return f:sub(1, 3)";
+  cr_expect_eq(kc_embed_eval(e, code, &out, &err), KC_OK, "%s", err.s);
+  cr_expect_str_eq(out.s, "nnn");
+  cr_expect_eq(faulty.devices, 0);
+  kc_embed_close(e);
+}
+
+Test(embed, prompt_needs_a_terminal) {
+  kc_text err;
+  kc_embed *e = opened(NULL);
+  int null = memfd_create("input", 0);
+  cr_assert(dup2(null, 0) == 0);
+  cr_expect_eq(kc_embed_repl(e, &err), KC_EUNSUPPORTED);
+  cr_expect(strstr(err.s, "terminal"), "%s", err.s);
+  kc_embed_close(e);
+}
+
+/* ---- tensors ---------------------------------------------------------------------------------------------------------------- */
+
+static kc_buffer *pair_of(float a, float b) {
+  kc_text err;
+  kc_buffer *x;
+  const int64_t shape[] = {2};
+  cr_assert_eq(kc_buffer_create(&x, kc_format_find("f32"), 1, shape, 0, &err), KC_OK, "%s", err.s);
+  memcpy(kc_buffer_data(x), (float[]){a, b}, 2 * sizeof(float));
+  return x;
+}
+
+static kc_status decide(kc_decision *d, kc_embed *e, const kc_buffer *y, const char *oracle, const kc_buffer *x, kc_text *err) {
+  kc_input input = {"x", x};
+  kc_tolerance exact = {.kind = KC_TOL_EXACT};
+  return kc_embed_decide(d, e, y, oracle, &input, 1, &exact, err);
+}
+
+Test(embed, decides_a_tensor) {
+  kc_text err;
+  kc_decision d;
+  kc_embed *e = with_program((kc_embed_options){.alloc = NULL});
+  kc_buffer *x = pair_of(1, 4), *y = pair_of(1, 2), *z = pair_of(1, 3);
+  cr_expect_eq(decide(&d, e, y, "kc.oracle.sqrt('x')", x, &err), KC_OK, "%s", err.s);
+  cr_expect(d.count == 2 && d.value_yes == 2);
+  cr_expect_eq(decide(&d, e, z, "kc.oracle.sqrt('x')", x, &err), KC_OK, "%s", err.s);
+  cr_expect(d.value_yes == 1 && d.value_no == 1 && d.first_value_no == 1);
+  cr_expect_eq(decide(&d, e, y, "function(t) return kc.exp2(t.x) / 2 end", y, &err), KC_OK, "%s", err.s);
+  cr_expect(d.value_yes == 2, "2^1 / 2 = 1, 2^2 / 2 = 2: %d", (int)d.value_yes);
+  kc_buffer_release(x);
+  kc_buffer_release(y);
+  kc_buffer_release(z);
+  kc_embed_close(e);
+}
+
+Test(embed, refuses_what_is_no_oracle) {
+  kc_text err;
+  kc_decision d;
+  kc_embed *e = with_program((kc_embed_options){.alloc = NULL});
+  kc_buffer *x = pair_of(1, 4);
+  cr_expect_eq(decide(&d, e, x, "kc.oracle.sqrtt('x')", x, &err), KC_EINVAL);
+  cr_expect(strstr(err.s, "did you mean 'sqrt'"), "%s", err.s);
+  cr_expect_eq(decide(&d, e, x, "kc.oracle.sqrt('X')", x, &err), KC_EINVAL);
+  cr_expect(strstr(err.s, "names input 'X'"), "%s", err.s);
+  cr_expect_eq(decide(&d, e, x, "3", x, &err), KC_EINVAL);
+  cr_expect(strstr(err.s, "expected an oracle"), "%s", err.s);
+  cr_expect_eq(decide(&d, e, x, "kc.oracle.(", x, &err), KC_EINVAL);
+  cr_expect(strncmp(err.s, "oracle: ", 8) == 0, "%s", err.s);
+  kc_buffer_release(x);
+  kc_embed_close(e);
+}
+
+/* ---- runs -------------------------------------------------------------------------------------------------------------------- */
+
+typedef struct observer {
+  int64_t done, of;
+  int lines, stop_after; /* stop_after: cells, -1 never */
+  char last[256];
+} observer;
+
+static void on_log(void *user, const char *line) {
+  observer *o = user;
+  o->lines++;
+  strncpy(o->last, line, sizeof o->last - 1);
+}
+
+static void on_progress(void *user, int64_t done, int64_t of) {
+  observer *o = user;
+  o->done = done;
+  o->of = of;
+}
+
+static bool on_cancel(void *user) {
+  observer *o = user;
+  return o->stop_after >= 0 && o->of > 0 && o->done >= o->stop_after;
+}
+
+static kc_embed *watched(observer *o) {
+  *o = (observer){.stop_after = -1};
+  return with_program((kc_embed_options){.log = on_log, .progress = on_progress, .cancel = on_cancel, .user = o});
+}
+
+static const char *const relu[] = {"contracts/C-EXC-01.relu.f32", NULL};
+
+/* Runs with what this process prints going into a file, which must stay empty. */
+static kc_status run_silently(kc_results **r, kc_embed *e, const kc_run_options *o, kc_text *err) {
+  int said = memfd_create("said", 0), out = dup(1), errors = dup(2);
+  dup2(said, 1);
+  dup2(said, 2);
+  kc_status status = kc_embed_run(r, e, o, err);
+  dup2(out, 1);
+  dup2(errors, 2);
+  cr_expect_eq(lseek(said, 0, SEEK_END), 0, "something was printed");
+  return close(said), close(out), close(errors), status;
+}
+
+Test(embed, run_gives_cells) {
+  kc_text err;
+  kc_results *r;
+  observer o;
+  kc_embed *e = watched(&o);
+  kc_status status = run_silently(&r, e, &(kc_run_options){.targets = relu, .impl = "*_else_*", .seed = 3}, &err);
+  cr_assert_eq(status, KC_OK, "%s", err.s);
+  cr_assert_eq(kc_results_count(r), 2);
+  const kc_cell *bad = kc_results_at(r, 0), *good = kc_results_at(r, 1);
+  cr_expect_str_eq(bad->implementation, "greater_else_zero");
+  cr_expect_str_eq(bad->contract, "C-EXC-01/relu.f32");
+  cr_expect_str_eq(bad->device, "cpu");
+  cr_expect_str_eq(bad->role, "bad");
+  cr_expect_eq(bad->verdict, KC_VERDICT_VIOLATED);
+  cr_expect(strstr(bad->signature, "NaN swallowed") && strstr(bad->reason, "inadmissible class"), "%s", bad->reason);
+  cr_expect(strstr(bad->replay, "contract.lua:greater_else_zero:cpu:3:"), "%s", bad->replay);
+  cr_expect_str_eq(good->implementation, "less_else_x");
+  cr_expect_eq(good->verdict, KC_VERDICT_HELD);
+  cr_expect_str_eq(good->reason, "");
+  cr_expect(good->judged >= 4096 && good->ratio == 0);
+  cr_expect_null(kc_results_at(r, 2));
+  cr_expect(kc_results_tally(r, KC_VERDICT_HELD) == 1 && kc_results_tally(r, KC_VERDICT_VIOLATED) == 1);
+  cr_expect_eq(kc_results_exit(r), 1);
+  cr_expect(o.of == 2 && o.lines == 0);
+  kc_results_free(r);
+  kc_results_free(NULL);
+  kc_embed_close(e);
+}
+
+Test(embed, refusals_name_what_was_wrong) {
+  static const struct {
+    const char *target, *device;
+    const char *filter, *text;
+    kc_status status;
+  } cases[] = {{"C-EXC-01/relux.f32", "cpu", NULL, "did you mean 'C-EXC-01/relu.f32'", KC_EINVAL},
+               {"C-EXC-01/relu.f32", "gpu", NULL, "option '--device'", KC_EINVAL},
+               {"C-EXC-01/relu.f32", "cpu", "none*", "nothing was selected", KC_OK}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    kc_text err;
+    kc_results *r;
+    observer o;
+    kc_embed *e = watched(&o);
+    const char *targets[] = {cases[i].target, NULL}, *devices[] = {cases[i].device, NULL};
+    kc_status status =
+        run_silently(&r, e, &(kc_run_options){.targets = targets, .devices = devices, .filter = cases[i].filter}, &err);
+    cr_expect_eq(status, cases[i].status);
+    cr_expect(strstr(o.last, cases[i].text), "%s", o.last);
+    cr_expect(status == KC_OK || strstr(err.s, cases[i].text), "%s", err.s);
+    cr_expect_eq(kc_results_count(r), 0);
+    kc_results_free(r);
+    kc_embed_close(e);
+  }
+}
+
+Test(embed, absent_or_wrong_program) {
+  static const char *const programs[] = {"/nowhere/kc", "/bin/true"}, *const texts[] = {"KC_PROGRAM", "before it was done"};
+  for (int i = 0; i < 2; i++) {
+    kc_text err;
+    kc_results *r;
+    kc_embed *e = opened(&(kc_embed_options){.program = programs[i]});
+    cr_expect_str_eq(kc_embed_program(e), programs[i]);
+    cr_expect_eq(kc_embed_run(&r, e, NULL, &err), KC_EIO);
+    cr_expect(strstr(err.s, programs[i]) && strstr(err.s, texts[i]), "%s", err.s);
+    cr_expect_null(r);
+    kc_embed_close(e);
+  }
+}
+
+/* Descendants of kc are gone when a run was cancelled; the program's own children, signals and adoptions are as they were. */
+Test(embed, cancelled_run_leaves_the_process_alone) {
+  kc_text err;
+  kc_results *r;
+  observer o;
+  struct sigaction interrupt, terminate, pipe;
+  int adopts = -1;
+  kc_embed *e = watched(&o);
+  pid_t child = fork();
+  if (child == 0) {
+    pause();
+    _exit(0);
+  }
+  o.stop_after = 1;
+  const char *targets[] = {"contracts/C-EXC-01.relu.f32", "contracts/C-EXC-01.max.f32", NULL};
+  kc_status status = run_silently(&r, e, &(kc_run_options){.targets = targets, .jobs = 1}, &err);
+  cr_expect_eq(status, KC_ECANCELLED, "%d: %s", (int)status, err.s);
+  cr_assert_not_null(r);
+  cr_expect(kc_results_count(r) >= 1, "what was judged before is there");
+  cr_expect_eq(kc_results_exit(r), 130);
+  kc_results_free(r);
+  cr_expect_eq(kc_embed_eval(e, "local d = require('kc').device 'cpu' d:close()", NULL, &err), KC_OK, "%s", err.s);
+  kc_embed_close(e);
+  sigaction(SIGINT, NULL, &interrupt);
+  sigaction(SIGTERM, NULL, &terminate);
+  sigaction(SIGPIPE, NULL, &pipe);
+  prctl(PR_GET_CHILD_SUBREAPER, &adopts);
+  cr_expect(interrupt.sa_handler == SIG_DFL && terminate.sa_handler == SIG_DFL && pipe.sa_handler == SIG_DFL && adopts == 0);
+  cr_expect_eq(waitpid(child, NULL, WNOHANG), 0, "the program's own child lives");
+  kill(child, SIGKILL);
+  waitpid(child, NULL, 0);
+  cr_expect(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD, "no process of kc's is left");
+}
