@@ -60,7 +60,7 @@ end
 local function accepted(read)
   return function()
     local list = {}
-    for _, name in ipairs { "text", "json", table.unpack(core.formats()) } do if read(name) then list[#list + 1] = name end end
+    for _, name in ipairs { "text", "json", "junit", "tap", "html", table.unpack(core.formats()) } do if read(name) then list[#list + 1] = name end end
     return list
   end
 end
@@ -137,12 +137,16 @@ function M.takes(command_row, option)
   return command_row.takes == nil or has_word(every, option) or has_word(command_row.takes, option)
 end
 
---- The values that an option admits; nil where they cannot be listed.
+--- The values that an option of a command admits; nil where they cannot be listed. Formats of numbers are of diff's elements.
 ---@param option table row of M.options
+---@param command string
 ---@return table|nil values
-function M.values(option)
+function M.values(option, command)
   local list = admitted[option[2] or false]
-  return list and list()
+  if not list or option[2] ~= any_format or command == "diff" then return list and list() end
+  local reports = {}
+  for _, name in ipairs(list()) do if not core.format(name) then reports[#reports + 1] = name end end
+  return reports
 end
 
 local function usage_error(message)

@@ -86,7 +86,9 @@ end
 
 -- ---- texts --------------------------------------------------------------------------------------------------------------------
 
-local function every_name()
+--- Everything that help knows: groups of topics, topics, functions and methods.
+---@return table names
+function M.names()
   local names = {}
   for _, group in ipairs(manual.groups) do
     names[#names + 1] = group[1]
@@ -99,7 +101,7 @@ end
 local function of_topic(topic)
   local found = meanings(topic)
   if not found[1] then
-    local near = words.nearest(topic, every_name()) or words.nearest("kc." .. topic, every_name())
+    local near = words.nearest(topic, M.names()) or words.nearest("kc." .. topic, M.names())
     return nil, ("no documentation of '%s'; %s"):format(topic, near and ("did you mean '%s'?"):format(near) or "see 'kc help'")
   end
   local others, seen = {}, { [found[1].name] = true }

@@ -323,7 +323,9 @@ end
 
 function chapters.line(name)
   local line
-  each_chapter(function(found, section, file) if found == name and not line then line = ("spec/%s.md: %s"):format(file, section.title) end end)
+  each_chapter(function(found, section, file)
+    if found == name and not line then line = ("spec/%s.md: %s"):format(file, section.title) end
+  end)
   return line
 end
 

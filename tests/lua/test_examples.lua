@@ -42,7 +42,9 @@ end
 
 local function run_prompt(where, examples)
   local enter = prompt()
-  for _, example in ipairs(examples) do compare(where, example.code, enter(example.code), example.output) end
+  for _, example in ipairs(examples) do
+    compare(where, example.code, (enter(example.code):gsub("\n+$", "\n")), example.output) -- after ?topic a line stays empty
+  end
 end
 
 -- ---- comments ---------------------------------------------------------------------------------------------------------------
