@@ -54,4 +54,18 @@ function comment.parse(doc)
   return parts
 end
 
+--- The examples of a parsed comment, as they are written.
+function comment.shown(parts)
+  local out = {}
+  for i, example in ipairs(parts.examples) do out[i] = "> " .. example.code:gsub("\n", "\n>> ") .. "\n" .. example.output end
+  return table.concat(out)
+end
+
+--- Type and text of a parameter or a result; "userdata buffer" and "table|nil sample" name a type of kc's own (`types` has its name).
+function comment.typed(what, types)
+  local own = what.text:match("^%a+")
+  if not (types[own] and (what.kind:match("userdata") or what.kind:match("table"))) then return what.kind, what.text end
+  return what.kind:gsub("userdata", "kc." .. own):gsub("table", "kc." .. own) .. "", what.text
+end
+
 return comment

@@ -60,7 +60,9 @@ end
 local function accepted(read)
   return function()
     local list = {}
-    for _, name in ipairs { "text", "json", "junit", "tap", "html", table.unpack(core.formats()) } do if read(name) then list[#list + 1] = name end end
+    for _, name in ipairs { "text", "json", "junit", "tap", "html", table.unpack(core.formats()) } do
+      if read(name) then list[#list + 1] = name end
+    end
     return list
   end
 end
@@ -128,6 +130,11 @@ local commands = {
 M.commands, M.options = commands, options
 
 local function has_word(list, word) return (" " .. list .. " "):find((" %s "):format(word), 1, true) ~= nil end
+
+--- Is an option one that every command takes?
+---@param option string without dashes
+---@return boolean
+function M.common(option) return has_word(every, option) end
 
 --- Does a command take an option?
 ---@param command_row table of M.commands

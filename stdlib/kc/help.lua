@@ -32,8 +32,8 @@ end
 
 -- ---- topics -----------------------------------------------------------------------------------------------------------------
 
--- What a topic means: a list of {name = how to ask for just this, text = function}. Full names of functions first, then the groups in
--- their order, then functions of that name elsewhere.
+-- What a topic means: a list of {name = how to ask for just this, text = function}. Full names and names of groups first, then the groups
+-- in their order (functions of kc itself after commands), then functions of that name elsewhere.
 local function functions_called(topic, found)
   for _, row in ipairs(index()) do
     if plain(row.name) == topic then found[#found + 1] = { name = row.name, text = function() return row_text(row) end } end
@@ -52,7 +52,8 @@ local function in_group(group, topic, found)
   local list = group[3]
   for _, name in ipairs(list.names()) do
     if name:lower() == topic or name:lower() == "kc." .. topic then
-      found[#found + 1] = { name = group[2] .. " " .. name, text = function() return ("%s %s\n\n%s"):format(group[2], name, list.text(name)) end }
+      local title = group[2] .. " " .. name
+      found[#found + 1] = { name = title, text = function() return title .. "\n\n" .. list.text(name) end }
     end
   end
 end
@@ -61,6 +62,12 @@ local function whole_group(group)
   local lines = { group[1], "" }
   for _, name in ipairs(group[3].names()) do lines[#lines + 1] = ("  %-24s %s"):format(name, group[3].line(name)) end
   return table.concat(lines, "\n")
+end
+
+local function whole_groups(topic, found)
+  for _, group in ipairs(manual.groups) do
+    if group[1] == topic then found[#found + 1] = { name = group[1], text = function() return whole_group(group) end } end
+  end
 end
 
 -- "oracle softmax", "type buffer": one group only.
@@ -73,10 +80,9 @@ local function meanings(asked)
   local topic, found = plain(asked:lower():gsub("^%-%-", ""):gsub("%(.*%)$", "")), {}
   local named = asked:find("^kc%.") or asked:find("[.:]")
   if asked:lower() == "kc" then topic = "kc" end
-  if named then functions_called(topic, found) end
+  if named then functions_called(topic, found) else whole_groups(topic, found) end
   for _, group in ipairs(manual.groups) do
     if not named or group[2] == "module" or group[2] == "format" then in_group(group, topic, found) end
-    if group[1] == topic and not named then found[#found + 1] = { name = group[1], text = function() return whole_group(group) end } end
     if group[2] == "command" and not named then functions_called(topic, found) end
   end
   qualified(topic, found)
@@ -137,7 +143,9 @@ end
 
 -- ---- overview -----------------------------------------------------------------------------------------------------------------
 
-local function listed(title, names) return ("%-12s%s"):format(title, words.wrapped(table.concat(names, " "), (" "):rep(12), 100):sub(13)) end
+local function listed(title, names)
+  return ("%-12s%s"):format(title, words.wrapped(table.concat(names, " "), (" "):rep(12), 100):sub(13))
+end
 
 -- What authors of contracts use: module kc and the modules that it offers.
 local offered = { "kc", "kc.tolerance", "kc.sample", "kc.signature", "kc.npy" }

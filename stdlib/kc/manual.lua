@@ -199,7 +199,7 @@ function formats.text(name)
   local lines = { formats.line(name), "", ("bytes in memory  %d"):format(f.storage) }
   local function add(what, value) lines[#lines + 1] = ("%-16s %s"):format(what, value) end
   if f.kind ~= "float" then
-    add("largest", ("%d"):format(f.max))
+    add("largest", ("2^%d - 1"):format(f.kind == "int" and f.bits - 1 or f.bits))
   else
     add("exponents", ("%d to %d, bias %d"):format(f.emin, f.emax, f.bias))
     add("largest", ("%s (%a)"):format(decimal(f.max), f.max))
