@@ -93,7 +93,8 @@ local prepare = [[PS1='rea''dy> '; fpath=('%szsh' $fpath); autoload -Uz compinit
 if has "zsh" then
   local steps = { { "send", prepare:format(files) .. "\r" }, { "expect", "ready> " } }
   for _, row in ipairs { { "kc ru\t", "<kc run >" }, { "kc run --tra\t", "<kc run --trace=>" },
-                         { "kc run --color=al\t", "<kc run --color=always >" }, { "kc explain C-EXC-01/rel\t", "<kc explain C-EXC-01/relu.f32 >" }, { "kc cache c\t", "<kc cache clear >" } } do
+                         { "kc run --color=al\t", "<kc run --color=always >" },
+                         { "kc explain C-EXC-01/rel\t", "<kc explain C-EXC-01/relu.f32 >" }, { "kc cache c\t", "<kc cache clear >" } } do
     steps[#steps + 1] = { "send", row[1] .. "\24" }
     steps[#steps + 1] = { "expect", row[2] }
   end
