@@ -1,5 +1,5 @@
--- embed.lua OUTPUT ROOT FILE... - bakes stdlib modules, the documentation index made from all sources and the
--- texts of the classes, into one C table.
+-- embed.lua OUTPUT ROOT FILE... - bakes stdlib modules, the documentation index made from all sources and the texts
+-- of the specification, into one C table.
 local output, root = arg[1], arg[2]
 local docs = dofile(root .. "/lua/docs.lua")
 
@@ -10,15 +10,11 @@ local function read(path)
   return text
 end
 
--- stdlib/kc/report/text.lua -> kc.report.text; stdlib/kc/init.lua -> kc
-local function module_name(path)
-  return (path:match("stdlib/(.*)%.lua$"):gsub("/", "."):gsub("%.init$", ""))
-end
-
 local modules = {}
-for i = 3, #arg do modules[#modules + 1] = { name = module_name(arg[i]), path = arg[i], text = read(arg[i]) } end
+for i = 3, #arg do modules[#modules + 1] = { name = docs.module_of(arg[i]), path = arg[i], text = read(arg[i]) } end
 modules[#modules + 1] = { name = "kc.docs", path = "generated/docs.lua", text = docs.index(root) }
 modules[#modules + 1] = { name = "kc.classes", path = "generated/classes.lua", text = docs.classes(root) }
+modules[#modules + 1] = { name = "kc.spec", path = "generated/spec.lua", text = docs.spec(root) }
 
 local function c_bytes(text)
   local lines = {}

@@ -138,6 +138,8 @@ static int lkc_buffer_close(lua_State *L) {
 }
 
 /*--- The code (bits) of element i.
+--- > kc.buffer("f16", 1, { 1 }):code(1) == 0x3c00
+--- true
 ---@param self userdata
 ---@param i integer
 ---@return integer
@@ -149,6 +151,10 @@ static int lkc_buffer_code(lua_State *L) {
 }
 
 /*--- Stores a code as element i.
+--- > b = kc.buffer("f16", 1)
+--- > b:setcode(1, 0x7bff)
+--- > b[1]
+--- 65504.0
 ---@param self userdata
 ---@param i integer
 ---@param code integer
@@ -161,6 +167,8 @@ static int lkc_buffer_setcode(lua_State *L) {
 }
 
 /*--- Name of the format.
+--- > kc.buffer("f16", { 2, 3 }):format()
+--- "f16"
 ---@param self userdata
 ---@return string
 function buffer.format(self) end */
@@ -170,6 +178,8 @@ static int lkc_buffer_format(lua_State *L) {
 }
 
 /*--- Dimensions.
+--- > kc.buffer("f16", { 2, 3 }):shape()
+--- { 2, 3 }
 ---@param self userdata
 ---@return table list of integers
 function buffer.shape(self) end */
@@ -184,6 +194,8 @@ static int lkc_buffer_shape(lua_State *L) {
 }
 
 /*--- Bytes of data, guards not counted.
+--- > kc.buffer("f16", { 2, 3 }):bytes()
+--- 12
 ---@param self userdata
 ---@return integer
 function buffer.bytes(self) end */
@@ -346,6 +358,11 @@ static int lkc_buffer_setraw(lua_State *L) {
 }
 
 /*--- A new writable buffer with the same contents and fresh guards.
+--- > a = kc.buffer("i8", 1, { 7 })
+--- > b = a:copy()
+--- > a[1] = 8
+--- > b[1]
+--- 7
 ---@param self userdata
 ---@return userdata|nil buffer, string|nil message, string|nil code
 function buffer.copy(self) end */
@@ -373,6 +390,8 @@ static int lkc_buffer_digest(lua_State *L) {
 }
 
 /*--- How many elements are of each class: {["+finite"] = 12, nan = 1, ...}; absent classes have no entry.
+--- > kc.buffer("f32", 3, { 1, -0.0, math.huge }):classes()
+--- { ["+finite"] = 1, ["+inf"] = 1, ["-0"] = 1 }
 ---@param self userdata
 ---@return table
 function buffer.classes(self) end */
@@ -389,6 +408,8 @@ static int lkc_buffer_classes(lua_State *L) {
 }
 
 /*--- Exponent of the largest power of two of which every element is a multiple; nil when an element is not finite or all are zero.
+--- > kc.buffer("f32", 2, { 0.5, 3 }):quantum()
+--- -1
 --- @return integer|nil exponent
 function buffer.quantum(self) end */
 static int lkc_buffer_quantum(lua_State *L) {

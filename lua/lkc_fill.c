@@ -69,6 +69,11 @@ static int lkc_buffer_filldot(lua_State *L) {
 }
 
 /*--- Stores one number, rounded to nearest, in every element.
+--- > b = kc.buffer("bf16", 3)
+--- > b:fillvalue(1)
+--- > b
+--- bf16[3]: 3 elements, from 1.0 to 1.0
+---   1.0 1.0 1.0
 ---@param self userdata
 ---@param x number
 function buffer.fillvalue(self, x) end */
@@ -81,6 +86,11 @@ static int lkc_buffer_fillvalue(lua_State *L) {
 }
 
 /*--- Repeats the first n elements over the whole buffer.
+--- > b = kc.buffer("i32", 5, { 1, 2, 0, 0, 0 })
+--- > b:tile(2)
+--- > b[3], b[5]
+--- 1
+--- 1
 ---@param self userdata
 ---@param n integer 1 to the number of elements
 function buffer.tile(self, n) end */

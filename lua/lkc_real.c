@@ -117,6 +117,8 @@ static int apply_binary(lua_State *L, binary_fn f) {
 }
 
 /*--- e^x, rounded to nearest.
+--- > kc.reals.exp(0):tonumber()
+--- 1.0
 --- @param x userdata|number
 --- @return userdata real
 function exact.exp(x) end
@@ -267,6 +269,8 @@ UNARY_ROWS(DEFINE_UNARY)
 BINARY_ROWS(DEFINE_BINARY)
 
 /*--- x y + z, rounded once.
+--- > kc.reals.fma(2, 3, 5):tonumber()
+--- 11.0
 --- @param x userdata|number
 --- @param y userdata|number
 --- @param z userdata|number
@@ -288,6 +292,8 @@ static int real_fma(lua_State *L) {
 }
 
 /*--- p / q for integers, rounded once to nearest.
+--- > kc.reals.ratio(1, 4):tonumber()
+--- 0.25
 --- @param p integer
 --- @param q integer
 --- @param precision integer|nil bits
@@ -421,6 +427,8 @@ static int meta_tostring(lua_State *L) {
 /* ---- the rest --------------------------------------------------------------------------------------------------------------- */
 
 /*--- Precision in bits.
+--- > kc.real(1):prec()
+--- 128
 --- @return integer bits
 function real.prec(self) end */
 static int real_prec(lua_State *L) {
@@ -451,6 +459,8 @@ static int real_to_format(lua_State *L) {
 }
 
 /*--- Class: "nan" "-inf" "-finite" "-0" "+0" "+finite" "+inf".
+--- > kc.real("-inf"):class()
+--- "-inf"
 --- @return string class
 function real.class(self) end */
 static int real_class(lua_State *L) {

@@ -24,6 +24,8 @@ static int io_failure(lua_State *L, const char *what, const char *path) {
 /* ---- digests ------------------------------------------------------------------------------------------------------- */
 
 /*--- SHA-256 of a byte string.
+--- > require("kc.core").sha256("abc")
+--- "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 --- @param text string
 --- @return string hex 64 hexadecimal digits
 function core.sha256(text) end */

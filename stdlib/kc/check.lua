@@ -47,6 +47,10 @@ local function combine(list, pick, joiner)
 end
 
 --- Yes when every check is yes, no when one is no, else unknown.
+--- > kc.all({ kc.yes "a", kc.unknown "b" }).answer
+--- "unknown"
+--- > kc.all({ kc.no "a", kc.unknown "b" }).answer
+--- "no"
 ---@param list table checks or booleans
 ---@return table check
 function M.all(list)
@@ -55,6 +59,10 @@ function M.all(list)
 end
 
 --- Yes when one check is yes, no when all are no, else unknown.
+--- > kc.any({ kc.yes "a", kc.unknown "b" }).answer
+--- "yes"
+--- > (kc.yes "a" & ~kc.yes "b").answer
+--- "no"
 ---@param list table checks or booleans
 ---@return table check
 function M.any(list)
@@ -63,6 +71,8 @@ function M.any(list)
 end
 
 --- The check "yes" with its evidence.
+--- > kc.yes "all equal"
+--- yes (all equal)
 ---@param text string
 ---@param data table|nil
 ---@return table check

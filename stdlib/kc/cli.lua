@@ -25,12 +25,17 @@ local function tolerance(text)
   return n and n >= 0 and n < math.huge and n + 0.0 or nil, "a number >= 0, decimal or 0x1p-23"
 end
 local function text(value) return value ~= "" and value or nil, "text" end
+
+local admitted = {} -- how a value is read -> function that lists the values, where they can be listed
+
 local function one_of(...)
   local list = { ... }
-  return function(value)
+  local function read(value)
     for _, item in ipairs(list) do if item == value then return value end end
     return nil, "one of " .. table.concat(list, ", ")
   end
+  admitted[read] = function() return list end
+  return read
 end
 
 -- Which of a backend's devices there are is known when it is opened.
@@ -42,6 +47,7 @@ local function device(value)
   local hint = require("kc.words").hint(name, core.drivers())
   return nil, ("NAME, NAME:NUMBER or NAME:TEXT as 'kc devices' prints them (%s)"):format(hint)
 end
+admitted[device] = core.drivers
 
 -- Of a report, or (diff) of numbers.
 local function any_format(value)
@@ -52,6 +58,16 @@ local function float_format(value)
   local facts = core.format(value)
   return facts and facts.kind == "float" and value or nil, "a format of floats, e.g. f32, bf16, e4m3fn"
 end
+local function accepted(read)
+  return function()
+    local list = {}
+    for _, name in ipairs(table.move(core.formats(), 1, #core.formats(), #report_formats.names + 1, { table.unpack(report_formats.names) })) do
+      if read(name) then list[#list + 1] = name end
+    end
+    return list
+  end
+end
+admitted[any_format], admitted[float_format] = accepted(any_format), accepted(float_format)
 
 local options = {
   { "device", device, "NAME", "judge on this device (repeatable; default cpu)", list = "devices" },
@@ -93,41 +109,63 @@ for _, row in ipairs(options) do
   names[#names + 1] = "--" .. row[1]
 end
 
+-- Each command: its arguments, its line of --help, and the options that it takes beside those that every command takes.
+local every = "help version verbose quiet color"
+local judging = "device filter impl seed jobs timeout trace resume report format thorough list"
 local commands = {
-  { "run", "[CONTRACT|SUITE|DIR]...", "judge implementations; calibrates first what is not calibrated" },
-  { "calibrate", "[...]", "measure baseline, bad, good and vacuous implementations of each contract" },
-  { "list", "[...]", "contracts and their implementations" },
-  { "explain", "ID", "a contract as prose" },
-  { "lint", "[FILE|DIR]...", "what is wrong with contracts, without running them" },
-  { "watch", "FILE [RUN OPTIONS]", "run again whenever a contract or a file beside it changes" },
-  { "diff-contract", "A B", "what differs between two contracts, clause by clause" },
-  { "new", "contract|kernel NAME", "a contract that calibrates at once, or a kernel, to be changed" },
-  { "devices", "", "backends and devices" },
-  { "compile", "FILE.k --arch NAME", "static evidence of its kernels' code; needs a compiler, no device" },
-  { "export-inputs", "CONTRACT --out DIR", "write a contract's inputs for a kernel that runs elsewhere" },
-  { "replay", "TOKEN", "one result again, bit for bit" },
-  { "diff", "GOT.npy REFERENCE.npy", "compare two dumped tensors" },
-  { "doctor", "", "what is present and what is missing, and how to get it" },
-  { "cache", "[clear]", "size of the cache; clear it" },
-  { "help", "[TOPIC]", "documentation of a function" },
+  { "run", "[CONTRACT|SUITE|DIR]...", "judge implementations; calibrates first what is not calibrated",
+    takes = judging .. " candidate exchange inputs outputs" },
+  { "calibrate", "[CONTRACT|SUITE|DIR]...", "measure baseline, bad, good and vacuous implementations of each contract", takes = judging },
+  { "list", "[CONTRACT|SUITE|DIR]...", "contracts and their implementations", takes = "device filter impl seed thorough timeout" },
+  { "explain", "CONTRACT", "a contract as prose", takes = "clause timeout" },
+  { "lint", "[FILE|DIR]...", "what is wrong with contracts, without running them", takes = "timeout" },
+  { "watch", "FILE [RUN OPTIONS]", "run again whenever a contract or a file beside it changes",
+    takes = judging .. " candidate exchange inputs outputs" },
+  { "diff-contract", "A B", "what differs between two contracts, clause by clause", takes = "timeout" },
+  { "new", "contract|kernel NAME", "a contract that calibrates at once, or a kernel, to be changed", takes = "" },
+  { "devices", "", "backends and devices", takes = "timeout" },
+  { "compile", "FILE.k --arch NAME", "static evidence of its kernels' code; needs a compiler, no device", takes = "arch code" },
+  { "export-inputs", "CONTRACT --out DIR", "write a contract's inputs for a kernel that runs elsewhere",
+    takes = "out exchange seed thorough timeout" },
+  { "replay", "TOKEN", "one result again, bit for bit", takes = "force report format timeout" },
+  { "diff", "GOT.npy REFERENCE.npy", "compare two dumped tensors", takes = "format as ulp abs rel bits report" },
+  { "doctor", "", "what is present and what is missing, and how to get it", takes = "format" },
+  { "cache", "[clear]", "size of the cache; clear it", takes = "" },
+  { "help", "[TOPIC]", "documentation of a function, a command, a clause, ...", takes = "" },
 }
+
+M.commands, M.options = commands, options
+
+local function has_word(list, word) return (" " .. list .. " "):find((" %s "):format(word), 1, true) ~= nil end
+
+--- Is an option one that every command takes?
+---@param option string without dashes
+---@return boolean
+function M.common(option) return has_word(every, option) end
+
+--- Does a command take an option?
+---@param command_row table of M.commands
+---@param option string without dashes
+---@return boolean
+function M.takes(command_row, option)
+  return command_row.takes == nil or has_word(every, option) or has_word(command_row.takes, option)
+end
+
+--- The values that an option of a command admits; nil where they cannot be listed. Formats of numbers are of diff's elements.
+---@param option table row of M.options
+---@param command string
+---@return table|nil values
+function M.values(option, command)
+  local list = admitted[option[2] or false]
+  if not list or option[2] ~= any_format or command == "diff" then return list and list() end
+  local reports = {}
+  for _, name in ipairs(list()) do if not core.format(name) then reports[#reports + 1] = name end end
+  return reports
+end
 
 local function usage_error(message)
   io.stderr:write("kc: ", message, "\n")
   return USAGE
-end
-
-local function help_text()
-  local lines = { "kc judges kernels against contracts.", "", "usage: kc COMMAND [OPTIONS] [ARGUMENTS]",
-                  "       kc FILE.lua [ARGUMENTS] | kc -e CODE | kc -",
-                  "       kc [--no-rc]   a prompt on this terminal; --no-rc: without the user's rc.lua", "" }
-  for _, row in ipairs(commands) do lines[#lines + 1] = ("  %-11s %-26s %s"):format(row[1], row[2], row[3]) end
-  lines[#lines + 1] = ""
-  for _, row in ipairs(options) do
-    lines[#lines + 1] = ("  --%-18s %s"):format(row[1] .. (row[3] and " " .. row[3] or ""), row[4])
-  end
-  lines[#lines + 1] = "\nexit codes: 0 held, 1 violated, 3 undecided, 4 host error, 5 nothing judged, 64 usage, 130 interrupted"
-  return table.concat(lines, "\n") .. "\n"
 end
 
 -- ---- parsing ----------------------------------------------------------------------------------------------------------------
@@ -145,6 +183,7 @@ local function parse_option(parsed, argv, i)
   local name, value = argv[i]:match("^%-%-([^=]*)=?(.*)$")
   local given = argv[i]:find("=", 1, true) ~= nil
   local row = by_name[name]
+  table.insert(parsed.used, name)
   if not row then return nil, ("unknown option '--%s'; %s"):format(name, words.hint("--" .. name, names)) end
   if not row[2] then
     if given then return nil, ("option '--%s' takes no value"):format(name) end
@@ -165,7 +204,7 @@ end
 local short = { ["-v"] = "--verbose", ["-h"] = "--help", ["-q"] = "--quiet" }
 
 local function parse(argv, from)
-  local parsed, rest, i = {}, {}, from
+  local parsed, rest, i = { used = {} }, {}, from
   while i <= #argv do
     local item = short[argv[i]] or argv[i]
     if item == "--" then
@@ -185,6 +224,19 @@ local function parse(argv, from)
   end
   parsed.targets = rest
   return parsed
+end
+
+-- What the command does with its options: the first that is none of its own is an error.
+local function misplaced(o, name)
+  local mine
+  for _, row in ipairs(commands) do if row[1] == name then mine = row end end
+  for _, option in ipairs(o.used) do
+    local takers = {}
+    for _, row in ipairs(commands) do if M.takes(row, option) then takers[#takers + 1] = "'" .. row[1] .. "'" end end
+    if not M.takes(mine, option) then
+      return ("option '--%s' is not of '%s', but of %s"):format(option, name, table.concat(takers, ", "))
+    end
+  end
 end
 
 local function distinct(list)
@@ -211,9 +263,8 @@ local function formats(o, command)
 end
 
 -- What is judged instead of the good ones: commands, or outputs that lie in files.
-local function given(o, command)
+local function given(o)
   if not (o.candidates or o.inputs or o.outputs) then return nil end
-  if command ~= "run" then return "--candidate, --inputs and --outputs belong to 'run'" end
   if o.impl then return "--impl picks among a contract's implementations; without it" end
   if (o.inputs == nil) ~= (o.outputs == nil) then return "--inputs and --outputs belong together" end
   if o.candidates and o.inputs then return "--candidate and --outputs exclude each other" end
@@ -235,7 +286,7 @@ local function defaults(o, command)
   o.jobs = o.jobs or core.cpus()
   o.patience, o.timeout = o.timeout, o.timeout or 60.0 -- what was asked for, and what holds otherwise
   o.progress = not o.quiet and core.isatty(2)
-  local wrong = formats(o, command) or given(o, command)
+  local wrong = formats(o, command) or given(o)
   if wrong then return wrong end
   if o.trace and o.resume then return "--trace and --resume exclude each other" end
   if #o.targets == 0 and words.holds(over_contracts, command) then
@@ -386,60 +437,14 @@ end
 
 function handlers.help(o)
   local help = require "kc.help"
-  if not o.targets[1] then
-    io.stdout:write(help_text(), "\n", help.overview())
-    return 0
-  end
-  local doc, message = help.text(o.targets[1])
+  local doc, message = help.overview(), nil
+  if o.targets[1] then doc, message = help.text(table.concat(o.targets, " ")) end
   if not doc then return usage_error(message) end
   io.stdout:write(doc)
   return 0
 end
 
--- ---- scripts ----------------------------------------------------------------------------------------------------------------
-
--- A script is a judge: it sees kc and help as globals. os.exit works; an error prints its traceback and gives 4.
-local function run_chunk(chunk, message, argv, from)
-  if not chunk then
-    io.stderr:write("kc: ", message, "\n")
-    return USAGE
-  end
-  local kc = require "kc"
-  _G.kc = kc
-  function _G.help(topic) return require("kc.help").help(topic) end
-  _G.arg = { [0] = argv[from] }
-  table.move(argv, from + 1, #argv, 1, _G.arg)
-  local ok, result = xpcall(chunk, function(e)
-    return type(e) == "string" and debug.traceback(e, 2) or tostring(e)
-  end, table.unpack(_G.arg))
-  if not ok then
-    io.stderr:write("kc: ", result, "\n")
-    return 4
-  end
-  return math.type(result) == "integer" and result or 0
-end
-
-local function load_text(text_of_chunk, name)
-  require("kc.chunks")[name] = text_of_chunk
-  return load(text_of_chunk, name)
-end
-
-local function run_stdin(argv, from)
-  local chunk, message = load_text((io.read("a"):gsub("^#[^\n]*", "")), "=stdin")
-  return run_chunk(chunk, message, argv, from)
-end
-
-local function script(argv)
-  local first = argv[1]
-  if first == "-e" then
-    if not argv[2] then return usage_error("-e needs code") end
-    local chunk, message = load_text(argv[2], "=-e")
-    return run_chunk(chunk, message, argv, 2)
-  end
-  if first == "-" then return run_stdin(argv, 1) end
-  local chunk, message = loadfile(first)
-  return run_chunk(chunk, message, argv, 1)
-end
+-- ---- the program -----------------------------------------------------------------------------------------------------------
 
 local function unknown(word)
   local known = {}
@@ -454,14 +459,14 @@ local function command(argv, listener)
   if not o then return usage_error(message) end
   o.listener = listener
   if o.help then
-    io.stdout:write(help_text())
+    io.stdout:write(argv[1] == "help" and require("kc.manual").usage() or require("kc.help").text("command " .. argv[1]))
     return 0
   end
   if o.version then
     io.stdout:write("kc ", core.version, "\n")
     return 0
   end
-  message = defaults(o, argv[1])
+  message = misplaced(o, argv[1]) or defaults(o, argv[1])
   if message then return usage_error(message) end
   return handlers[argv[1]](o)
 end
@@ -474,16 +479,16 @@ function M.main(argv)
   if first == "--role=judge" then return require("kc.judge").main(argv) end
   if first == "--role=run" then return require("kc.service").main(argv, command) end
   if first == nil or first == "--no-rc" then
-    if not core.isatty(0) then return run_stdin(argv, 0) end
+    if not core.isatty(0) then return require("kc.script").stdin(argv, 0) end
     return require("kc.repl").main { rc = first == nil }
   end
   if handlers[first] then return command(argv) end
   if first == "--help" or first == "-h" or first == "--version" then
     return command { "help", first }
   end
-  if first == "-e" or first == "-" then return script(argv) end
+  if first == "-e" or first == "-" then return require("kc.script").run(argv) end
   local stat = core.stat(first)
-  if stat and stat.type == "file" then return script(argv) end
+  if stat and stat.type == "file" then return require("kc.script").run(argv) end
   return unknown(first)
 end
 

@@ -145,6 +145,7 @@ local inert = { kc = true, cuda = true, opencl = true }
 
 --- Builds a kernel in the runner.
 ---@param build table what dev:kernel takes
+---@param timeout number|nil seconds
 ---@return string|nil id, table|string|nil failure or log, table|nil static evidence of its code
 function Client:kernel(build, timeout)
   self.next_id = self.next_id + 1

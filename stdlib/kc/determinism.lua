@@ -10,6 +10,8 @@ M.classes = { "D0", "D1", "D2", "D3" }
 local CONFIDENCE = 0.95
 
 --- How many invocations exclude, when none differs, that a run differs with more than this probability (95 %): n with (1 - p)^n <= 0.05.
+--- > kc.invocations { probability = 0.03 }
+--- 99
 ---@param options table {probability=number}
 ---@return integer n for `protocol.repeats`
 function M.invocations(options)

@@ -73,6 +73,8 @@ local function build(kind, spelled, options)
 end
 
 --- A kernel in a file beside the contract.
+--- > kc.kernel { file = "relu.k", entry = "relu", args = { "x", "y", "n" }, group = { 64 }, grid = { "n" } }
+--- relu (kernel)
 ---@param options table {file=, entry=, args={tensor and dimension names}, group={}, grid={dimension names or counts}, name=,
 ---  contraction=false, denormals="preserve", fast_math=false, defines="", needs=features that the device must have (its fingerprint
 ---  lists them), separated by spaces: where one is missing the kernel is skipped}

@@ -84,11 +84,15 @@ end
 -- ---- element by element -----------------------------------------------------------------------------------------------------
 
 --- e^x.
+--- > kc.exp(0)
+--- 1.0
 ---@param x table|number traced, or a number
 ---@return table traced
 function M.exp(x) return unary("exp", x) end
 
 --- 2^x.
+--- > kc.exp2(3)
+--- 8.0
 ---@param x table|number traced, or a number
 ---@return table traced
 function M.exp2(x) return unary("exp2", x) end
@@ -99,11 +103,15 @@ function M.exp2(x) return unary("exp2", x) end
 function M.expm1(x) return unary("expm1", x) end
 
 --- The natural logarithm; -inf at 0, NaN below.
+--- > kc.log(0)
+--- -inf
 ---@param x table|number traced, or a number
 ---@return table traced
 function M.log(x) return unary("log", x) end
 
 --- The logarithm to base 2; -inf at 0, NaN below.
+--- > kc.log2(8)
+--- 3.0
 ---@param x table|number traced, or a number
 ---@return table traced
 function M.log2(x) return unary("log2", x) end
@@ -124,11 +132,15 @@ function M.tanh(x) return unary("tanh", x) end
 function M.erf(x) return unary("erf", x) end
 
 --- The square root; NaN below 0.
+--- > kc.sqrt(2)
+--- 1.4142135623730951
 ---@param x table|number traced, or a number
 ---@return table traced
 function M.sqrt(x) return unary("sqrt", x) end
 
 --- 1 / sqrt(x).
+--- > kc.rsqrt(4)
+--- 0.5
 ---@param x table|number traced, or a number
 ---@return table traced
 function M.rsqrt(x) return unary("rsqrt", x) end
@@ -144,6 +156,8 @@ function M.sin(x) return unary("sin", x) end
 function M.cos(x) return unary("cos", x) end
 
 --- The cube root, also of negative numbers.
+--- > kc.cbrt(-27)
+--- -3.0
 ---@param x table|number traced, or a number
 ---@return table traced
 function M.cbrt(x) return unary("cbrt", x) end
@@ -154,6 +168,8 @@ function M.cbrt(x) return unary("cbrt", x) end
 function M.abs(x) return unary("abs", x) end
 
 --- The largest integer that is not above x.
+--- > kc.floor(-1.5)
+--- -2.0
 ---@param x table|number traced, or a number
 ---@return table traced
 function M.floor(x) return unary("floor", x) end
@@ -168,6 +184,10 @@ local function rounded_plain(x, format, mode)
 end
 
 --- x rounded once into a format, so that the result of a rounded operation is kc.rounded(a * b, "f32").
+--- > kc.rounded(0.1, "f16")
+--- 0.0999755859375
+--- > kc.rounded(0.1, "f16", "RU")
+--- 0.10003662109375
 ---@param x table|number traced, or a number
 ---@param format string a floating-point format
 ---@param mode string|nil "RNE" (when absent), "RZ", "RU", "RD" or "RNA"
@@ -185,6 +205,9 @@ function M.rounded(x, format, mode)
 end
 
 --- 1 where a < b, else 0.
+--- > kc.lt(1, 2), kc.lt(2, 2)
+--- 1
+--- 0
 ---@param a table|number traced, or a number
 ---@param b table|number
 ---@return table traced
@@ -221,6 +244,9 @@ function M.eq(a, b) return binary("eq", a, b) end
 function M.ne(a, b) return binary("ne", a, b) end
 
 --- The larger one; NaN where one is NaN.
+--- > kc.max(1, 2), kc.max(1, 0/0)
+--- 2
+--- nan
 ---@param a table|number traced, or a number
 ---@param b table|number
 ---@return table traced
@@ -285,6 +311,8 @@ function M.transpose(x)
 end
 
 --- `a` where the condition (a comparison such as kc.lt) holds, else `b`; the hull of both where it cannot be decided.
+--- > kc.where(kc.lt(1, 2), 10, 20)
+--- 10
 ---@param condition table traced
 ---@param a table|number
 ---@param b table|number
@@ -303,6 +331,9 @@ local class_bits = expression.class_bits
 local function is_class(where, x, mask) return make("isclass", { operand(x, where, 1, 4) }, { number = mask }) end
 
 --- 1 where x is NaN, else 0.
+--- > kc.isnan(0/0), kc.isnan(1)
+--- 1
+--- 0
 ---@param x table|number
 ---@return table traced
 function M.isnan(x)
@@ -319,6 +350,8 @@ function M.isinf(x)
 end
 
 --- 1 / (1 + e^-x).
+--- > kc.sigmoid(0)
+--- 0.5
 ---@param x table|number
 ---@return table traced
 function M.sigmoid(x) return 1 / (1 + M.exp(-x)) end
@@ -329,6 +362,8 @@ function M.sigmoid(x) return 1 / (1 + M.exp(-x)) end
 function M.silu(x) return x * M.sigmoid(x) end
 
 --- x (1 + erf(x / sqrt 2)) / 2; NaN at -inf, where the operations give -inf * 0 (the oracle gelu has the limit).
+--- > kc.gelu(0)
+--- 0.0
 ---@param x table|number
 ---@return table traced
 function M.gelu(x)

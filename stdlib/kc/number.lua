@@ -39,6 +39,12 @@ end
 
 --- A number of a format: x rounded once. Fields format, code, value (the double that it is); next(steps) gives a neighbour. `+ - * /`
 --- compute in doubles and round once more; `kc.f16(x)` is kc.number("f16", x), and so for every format.
+--- > kc.f16(0.1)
+--- 0.0999755859375 (0x1.998p-4, f16, code 0x2e66)
+--- > kc.bf16(1) + kc.bf16(2^-8)
+--- 1.0 (0x1p+0, bf16, code 0x3f80)
+--- > kc.number("f16", 0.1, { rounding = "RU" })
+--- 0.10003662109375 (0x1.99cp-4, f16, code 0x2e67)
 ---@param format string
 ---@param x number|userdata a number or a kc.real
 ---@param options table|nil as of kc.encode: {rounding=, ...}
@@ -48,6 +54,10 @@ function M.number(format, x, options)
 end
 
 --- The number `steps` further up (down when negative) in the format.
+--- > kc.f16(1):next()
+--- 1.0009765625 (0x1.004p+0, f16, code 0x3c01)
+--- > kc.f16(1):next(-1)
+--- 0.99951171875 (0x1.ffcp-1, f16, code 0x3bff)
 function methods.next(number, steps)
   local code, direction = number.code, (steps or 1) < 0 and -1 or 1
   for _ = 1, math.abs(steps or 1) do code = core.next(number.format, code, direction) end
@@ -62,6 +72,13 @@ local function neighbour(number, direction)
 end
 
 --- What a number of a format is: its bits, class, value, the distance to its neighbours, and what rounding x cost.
+--- > print(kc.explain(kc.e4m3fn(0.3)))
+--- 0.3125 (0x1.4p-2, e4m3fn, code 0x2a)
+---   bits        0 0101 010  (sign, exponent, fraction)
+---   class       +finite
+---   ulp         0x1p-5
+---   below       0.28125 (0x1.2p-2, e4m3fn, code 0x29)
+---   above       0.34375 (0x1.6p-2, e4m3fn, code 0x2b)
 ---@param x table|number kc.f16(0.1), or a number of f64
 ---@return table page printed as text
 function M.explain(x)
@@ -81,6 +98,9 @@ function M.explain(x)
 end
 
 --- One number in several formats, and in every rounding of them: what a cast makes of it.
+--- > print(kc.roundings(0.1, { "f16" }))
+---           RNE                     RNA                     RZ                      RU                      RD
+--- f16       0.0999755859375         0.0999755859375         0.0999755859375         0.10003662109375        0.0999755859375
 ---@param x number|userdata
 ---@param formats table|nil names; f32, f16, bf16, e4m3fn and e5m2 when omitted
 ---@return table page a table, printed as text

@@ -62,6 +62,16 @@ function M.inputs(name)
   if range then return range[1], range[2] end
 end
 
+--- The parameters that an oracle reads, each with what it may say where no convention settles it.
+---@param name string
+---@return table texts
+function M.parameters(name)
+  local list, said = {}, {}
+  for _, policy in ipairs(policies[name] or {}) do said[policy[1]] = (" (%s)"):format(policy[2]) end
+  for i, key in ipairs(reads[name] or {}) do list[i] = key .. (said[key] or "") end
+  return list
+end
+
 --- True for an oracle description.
 function M.is(value)
   return type(value) == "table" and type(rawget(value, "operation")) == "string" and rawget(value, "arguments") ~= nil

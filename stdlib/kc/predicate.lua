@@ -96,6 +96,10 @@ function M.within(output, enclosure, tolerance)
 end
 
 --- Are all elements finite?
+--- > kc.finite(kc.buffer("f32", 2, { 1, 2 })).answer
+--- "yes"
+--- > kc.finite(kc.buffer("f32", 2, { 1, math.huge })).answer
+--- "no"
 ---@param buffer userdata
 ---@return table check
 function M.finite(buffer)
@@ -107,6 +111,8 @@ function M.finite(buffer)
 end
 
 --- Is every element of an index buffer in lo, lo + 1, ... hi - 1?
+--- > kc.inside(kc.buffer("i32", 3, { 0, 1, 5 }), 0, 5).answer
+--- "no"
 ---@param buffer userdata of an integer format
 ---@param lo integer
 ---@param hi integer

@@ -68,6 +68,8 @@ local function same_number(a, b) return a == b and (a ~= 0 or 1 / a == 1 / b) or
 local function shown(x) return math.type(x) == "integer" and ("%d"):format(x) or json.float(x) end
 
 --- Do two buffers hold the same numbers, element by element: value and sign, NaN like NaN? The formats may differ.
+--- > kc.equal(kc.buffer("f32", 1, { 2 }), kc.buffer("f16", 1, { 2 })).answer
+--- "yes"
 ---@param a userdata buffer
 ---@param b userdata buffer of as many elements
 ---@return table check
@@ -101,6 +103,9 @@ end
 local function like(buffer) return assert(core.buffer(buffer:format(), buffer:shape())) end
 
 --- A new buffer with every element times a power of two; raises where a product is not exact in the format.
+--- > kc.scaled(kc.buffer("f32", 2, { 1, 3 }), 0.5)
+--- f32[2]: 2 elements, from 0.5 to 1.5
+---   0.5 1.5
 ---@param buffer userdata
 ---@param factor number a power of two
 ---@return userdata buffer
@@ -121,6 +126,9 @@ function M.scaled(buffer, factor)
 end
 
 --- A new buffer with the order of the elements along an axis reversed.
+--- > kc.reversed(kc.buffer("i32", 3, { 1, 2, 3 }), 0)
+--- i32[3]: 3 elements, from 1.0 to 3.0
+---   3 2 1
 ---@param buffer userdata
 ---@param axis integer|nil from 0, negative from the end (-1 when omitted)
 ---@return userdata buffer

@@ -31,11 +31,15 @@ end
 local function dist(kind, label, a, b, c) return new("dist", label, { dist = { kind = kind, a = a, b = b, c = c } }) end
 
 --- Every element `x`.
+--- > kc.sample.constant(0.5)
+--- constant(0.5)
 ---@param x number
 ---@return table sample
 function M.constant(x) return dist("constant", ("constant(%s)"):format(digits(number("constant", x))), x + 0.0) end
 
 --- Uniform in [lo, hi).
+--- > kc.sample.uniform(-1, 1)
+--- uniform(-1,1)
 ---@param lo number
 ---@param hi number
 ---@return table sample
@@ -45,6 +49,9 @@ function M.uniform(lo, hi)
 end
 
 --- Normal deviates of mean 0; the standard deviation is 2^exponent (0 when omitted), so that integers suffice to make them.
+--- > kc.sample.normal(), kc.sample.normal(-3)
+--- normal(0)
+--- normal(-3)
 ---@param exponent integer|nil
 ---@return table sample
 function M.normal(exponent)
@@ -54,6 +61,8 @@ function M.normal(exponent)
 end
 
 --- Log-uniform magnitudes in [2^lo, 2^hi); both signs unless `positive`.
+--- > kc.sample.log_uniform(-3, 3, true)
+--- log_uniform(-3,3,positive)
 ---@param lo integer
 ---@param hi integer
 ---@param positive boolean|nil
@@ -65,6 +74,8 @@ end
 
 --- Uniform among the integers lo, lo + step, ... up to hi. Odd ones (odd lo, step 2) have their lowest bit set, so that a narrower
 --- significand cannot hold them.
+--- > kc.sample.integers(1, 31, 2)
+--- integers(1,31,2)
 ---@param lo integer
 ---@param hi integer
 ---@param step integer|nil 1 when omitted
@@ -106,6 +117,8 @@ end
 
 --- Every number of the format that is at most `radius` steps from one of the points, in order, repeated over the tensor. A point is
 --- rounded into the format first; 0 stands for both zeros.
+--- > kc.sample.around({ 0, 1 }, 2)
+--- around(values(0 1),2)
 ---@param points table numbers
 ---@param radius integer
 ---@return table sample
@@ -116,6 +129,8 @@ function M.around(points, radius)
 end
 
 --- `base` with exceptional values (NaN, both infinities, both zeros, smallest and largest finite) sprinkled in.
+--- > kc.sample.exceptional(0.1, kc.sample.normal())
+--- exceptional(0.1,normal(0))
 ---@param share number probability of an exceptional element
 ---@param base table sample
 ---@return table sample
@@ -126,6 +141,8 @@ function M.exceptional(share, base)
 end
 
 --- The listed values, repeated over the tensor.
+--- > kc.sample.values { 1, 2.5, math.huge }
+--- values(1 2.5 inf)
 ---@param list table numbers
 ---@return table sample
 function M.values(list)
@@ -155,6 +172,8 @@ function M.ill_conditioned(condition, x, y)
 end
 
 --- Another sample for each named input.
+--- > kc.sample.inputs { x = kc.sample.normal(), mask = kc.sample.values { 0, 1 } }
+--- mask=values(0 1),x=normal(0)
 ---@param by_name table input name -> sample
 ---@return table sample
 function M.inputs(by_name)
@@ -167,6 +186,8 @@ function M.inputs(by_name)
 end
 
 --- `base` drawn at these sizes instead of those that the protocol would choose.
+--- > kc.sample.at({ n = 1000 }, kc.sample.bits())
+--- bits()@n=1000
 ---@param sizes table dimension name -> size
 ---@param base table sample
 ---@return table sample
@@ -181,6 +202,8 @@ end
 local places = { first = true, middle = true, last = true, all = true }
 
 --- `base` with `value` put at one place, or along a row or column: `where` says for each dimension "first", "middle", "last" or "all".
+--- > kc.sample.plant(kc.sample.normal(), 0/0, { "all", "last" })
+--- plant(normal(0),nan,all last)
 ---@param base table sample
 ---@param value number NaN and infinities too
 ---@param where table list of words, one for each dimension
@@ -208,6 +231,8 @@ function M.draws(n, base)
 end
 
 --- Sizes at which kernels that work in tiles go wrong: 0, 1, around each tile and twice the tile, half a tile more, and a prime beyond.
+--- > kc.sample.edges { 16 }
+--- { 0, 1, 15, 16, 17, 24, 31, 32, 33, 37 }
 ---@param tiles table list of integers >= 2
 ---@return table sizes in order
 function M.edges(tiles)
@@ -230,6 +255,9 @@ function M.edges(tiles)
 end
 
 --- True for a prime number.
+--- > kc.sample.is_prime(91), kc.sample.is_prime(97)
+--- false
+--- true
 ---@param n integer
 ---@return boolean
 function M.is_prime(n)
@@ -282,6 +310,8 @@ function M.affine(offset, strides)
 end
 
 --- The same sample under a label that a reader understands; reports show it.
+--- > kc.sample.named("far from 0", kc.sample.uniform(100, 1000))
+--- far from 0
 ---@param label string
 ---@param base table sample
 ---@return table sample
@@ -294,6 +324,8 @@ function M.named(label, base)
 end
 
 --- `base` with finite numbers beyond lo..hi replaced by the nearer end; infinities and NaN stay.
+--- > kc.sample.within(-1, 1, kc.sample.normal())
+--- within(-1,1,normal(0))
 ---@param lo number
 ---@param hi number
 ---@param base table sample
@@ -312,6 +344,9 @@ local listed = { constant = true, exhaustive = true }
 
 --- True when a sample's elements are drawn at random, so that what holds for many of them bounds how often it fails; false for a list of
 --- cases, each of which was tried.
+--- > kc.sample.random(kc.sample.bits()), kc.sample.random(kc.sample.values { 1 })
+--- true
+--- false
 ---@param sample table
 ---@return boolean
 function M.random(sample)
@@ -465,6 +500,12 @@ function fillers.dot(sample, buffer, c)
 end
 
 --- Fills the inputs of one tensor group.
+--- > b = kc.buffer("f32", { 2, 2 })
+--- > kc.sample.fill(kc.sample.affine(4, { 2, 1 }), { { name = "x", buffer = b, shape = { 2, 2 } } }, "0")
+--- > b
+--- f32[2,2]: 4 elements, from 4.0 to 7.0
+---   4.0 5.0
+---   6.0 7.0
 ---@param sample table
 ---@param inputs table list of {name=, buffer=, shape=}
 ---@param seed string seed and draw, part of every element's name

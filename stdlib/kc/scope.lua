@@ -5,6 +5,8 @@ local words = require "kc.words"
 local M = {}
 
 --- A range of sizes of one dimension, both ends included.
+--- > kc.range(1, 512)
+--- { hi = 512, kind = "range", lo = 1 }
 ---@param lo integer
 ---@param hi integer
 ---@return table range
@@ -16,6 +18,8 @@ function M.range(lo, hi)
 end
 
 --- A fixed choice of sizes of one dimension.
+--- > kc.choice { 64, 128 }
+--- { kind = "choice", sizes = { 64, 128 } }
 ---@param sizes table list of integers >= 0
 ---@return table choice
 function M.choice(sizes)

@@ -107,33 +107,47 @@ local function new(kind, options)
 end
 
 --- Equal to the exact value.
+--- > kc.tolerance.exact { denormals = "preserve" }
+--- T-EXACT: y = y*, denormals preserve
 ---@param options table {denormals="preserve"|"flush", source=text|nil}
 ---@return table tolerance
 function M.exact(options) return new("exact", options) end
 
 --- Equal to what a named policy makes of the exact value.
+--- > kc.tolerance.policy { policy = "IEEE_PROPAGATE", denormals = "preserve" }
+--- T-POLICY: y = policy(y*), denormals preserve, policy IEEE_PROPAGATE
 ---@param options table {policy=name, denormals=, source=text|nil}
 ---@return table tolerance
 function M.policy(options) return new("policy", options) end
 
 --- At most `limit` units in the last place of the exact value (Muller's ulp, overflow inside the bound allowed). A zero must have the
 --- sign of the number that it stands for, unless zeros = "either".
+--- > kc.tolerance.ulp { limit = 4, denormals = "flush", source = "OpenCL C 3.0, 7.4" }
+--- T-ULP: |y - y*| <= n ulp(y*), denormals flush, limit 4 [OpenCL C 3.0, 7.4]
 ---@param options table {limit=number, denormals=, source=text, zeros="either"|nil}
 ---@return table tolerance
 function M.ulp(options) return new("ulp", options) end
 
 --- At most `limit` absolute error.
+--- > kc.tolerance.abs { limit = 0x1p-10, denormals = "preserve", source = "requirement 7" }
+--- T-ABS: |y - y*| <= a, denormals preserve, limit 0.000976562 [requirement 7]
 ---@param options table {limit=number, denormals=, source=text}
 ---@return table tolerance
 function M.abs(options) return new("abs", options) end
 
 --- At most `limit` times the magnitude of the exact value.
+--- > kc.tolerance.rel { limit = 0.5, denormals = "preserve", source = "requirement 8" }
+--- T-REL: |y - y*| <= r |y*|, denormals preserve, limit 0.5 [requirement 8]
 ---@param options table {limit=number, denormals=, source=text}
 ---@return table tolerance
 function M.rel(options) return new("rel", options) end
 
 --- Sums of products (oracles sum, cumsum, mean, dot, matmul). kind "proved": what no conforming kernel exceeds, whatever its order
 --- of summation within `height`; kind "expected": lambda sqrt(r) u S1, for inputs drawn from declared random generators only.
+--- > t = kc.tolerance.dot { kind = "proved", terms = "K", height = "K - 1", accumulator = "f32", denormals = "preserve" }
+--- > t.id, t.rounding
+--- "T-DOT"
+--- "nearest"
 ---@param options table {kind="proved"|"expected", accumulator=format, terms=count, height=count, denormals=, rounding="nearest",
 ---  lambda=8.0 (expected)}
 ---@return table tolerance

@@ -18,6 +18,8 @@ local function distance(a, b)
 end
 
 --- The listed name nearest to `word`, or nil when none is near.
+--- > require("kc.words").nearest("sofmax", { "softmax", "relu" })
+--- "softmax"
 ---@param word string
 ---@param names table
 ---@return string|nil name

@@ -133,7 +133,7 @@ t:expect({ "run", relu, "--candidate", "true" }, { code = 4, out = { "unknown", 
 -- The command line.
 t:expect({ "run", relu, "--candidate", "true", "--impl", "x" }, { code = 64, err = { "--impl" } })
 t:expect({ "run", relu, "--candidate", "true", "--exchange", "csv" }, { code = 64, err = { "npy, npz, safetensors" } })
-t:expect({ "calibrate", relu, "--candidate", "true" }, { code = 64, err = { "belong to 'run'" } })
+t:expect({ "calibrate", relu, "--candidate", "true" }, { code = 64, err = { "'--candidate' is not of 'calibrate', but of 'run'" } })
 t:expect({ "run", suite, "--candidate", "true" }, { code = 64, err = { "is a suite" } })
 local bad = t:file("bad.lua", 'local kc = require "kc"\nreturn kc.command { run = "x", exchange = "csv" }\n')
 t:expect({ "run", bad }, { code = 64, err = { "kc.command: field 'exchange'" } })
