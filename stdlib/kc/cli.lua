@@ -122,7 +122,7 @@ local commands = {
     takes = "out exchange seed thorough timeout" },
   { "replay", "TOKEN", "one result again, bit for bit", takes = "force report format timeout" },
   { "diff", "GOT.npy REFERENCE.npy", "compare two dumped tensors", takes = "format as ulp abs rel bits report" },
-  { "doctor", "", "what is present and what is missing, and how to get it", takes = "" },
+  { "doctor", "", "what is present and what is missing, and how to get it", takes = "format" },
   { "cache", "[clear]", "size of the cache; clear it", takes = "" },
   { "help", "[TOPIC]", "documentation of a function, a command, a clause, ...", takes = "" },
 }
