@@ -10,10 +10,13 @@ local function first_line(text) return (text:match("^[^\n]*")) end
 
 -- ---- the specification: sections and tables of Markdown -----------------------------------------------------------------------
 
+local parsed = {} -- text -> its sections: the specification does not change
+
 --- The sections of a text in Markdown, in order: {title, body}; what stands before the first heading has the title "".
 ---@param text string
 ---@return table sections
 function M.sections(text)
+  if parsed[text] then return parsed[text] end
   local list, fenced = { { title = "", body = {} } }, false
   for line in (text .. "\n"):gmatch("(.-)\n") do
     if line:match("^```") then fenced = not fenced end
@@ -21,6 +24,7 @@ function M.sections(text)
     if title then list[#list + 1] = { title = title, body = {} } else table.insert(list[#list].body, line) end
   end
   for _, section in ipairs(list) do section.body = table.concat(section.body, "\n"):gsub("^%s*\n", ""):gsub("%s+$", "") end
+  parsed[text] = list
   return list
 end
 
