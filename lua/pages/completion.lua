@@ -5,7 +5,7 @@ local manual = require "kc.manual"
 
 local ask = {
   contracts = [[kc -e 'print(table.concat(require("kc.complete").candidates("\"C-", {}), "\n"))' 2>/dev/null]],
-  topics = [[kc -e 'print(table.concat(require("kc.help").names(), "\n"))' 2>/dev/null]],
+  topics = [[kc -e 'for _, s in ipairs(require("kc.help").names()) do if not s:find("[^%w_.:-]") then print(s) end end' 2>/dev/null]],
 }
 
 -- What an argument can be, told from how the tables spell it: words that are listed, "contracts", "topics", "files" or nothing.

@@ -61,8 +61,10 @@ end
 local function accepted(read)
   return function()
     local list = {}
-    for _, name in ipairs(table.move(core.formats(), 1, #core.formats(), #report_formats.names + 1, { table.unpack(report_formats.names) })) do
-      if read(name) then list[#list + 1] = name end
+    for _, names in ipairs { report_formats.names, core.formats() } do
+      for _, name in ipairs(names) do
+        if read(name) then list[#list + 1] = name end
+      end
     end
     return list
   end

@@ -134,7 +134,8 @@ end
 ---@param fn function e.g. kc.exp
 ---@return table oracle
 function M.of_one(fn)
-  return setmetatable({ operation = "expression", arguments = { "x" }, params = {}, expression = require("kc.expression").of_one(fn) }, Oracle)
+  local expression = require("kc.expression").of_one(fn)
+  return setmetatable({ operation = "expression", arguments = { "x" }, params = {}, expression = expression }, Oracle)
 end
 
 --- The cosine of the angle between the rows (last axis) of two tensors of one shape: sum x y / (|x| |y|).

@@ -56,7 +56,7 @@ end
 local function line_of_frame()
   for level = 3, 40 do
     local info = debug.getinfo(level, "Sl")
-    if not info then return nil end
+    if not info or info.source == "@stdlib/kc/repl.lua" then return nil end
     local own = info.source:find("stdlib/kc/", 1, true)
     if info.what ~= "C" and not own and info.currentline > 0 then return shown_line(info.source, info.currentline) end
   end
@@ -67,6 +67,7 @@ local function traceback(e)
   if type(e) ~= "string" then return show.text(e) end
   local lines = {}
   for line in debug.traceback("", 2):gmatch("[^\n]+") do
+    if line:find("stdlib/kc/repl.lua", 1, true) then break end -- what called the prompt is not at fault
     local foreign = line:find("stdlib/kc/", 1, true) or line:find("[C]:", 1, true) or line:find("stack traceback", 1, true) or
       line:find("(...tail calls...)", 1, true)
     if not foreign and line:find("%S") and not line:find("in main chunk", 1, true) then lines[#lines + 1] = named(line) end

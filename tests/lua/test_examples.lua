@@ -19,8 +19,8 @@ local function prompt()
   local self = repl.new { env = env, write = write, complain = function(text) write(text .. "\n") end }
   return function(code)
     printed = {}
-    local more = self:enter(code)
-    return more and "(the entry lacks its end)\n" or table.concat(printed)
+    self:enter(code)
+    return table.concat(printed)
   end
 end
 
@@ -121,7 +121,7 @@ local function run_lua(where, block)
   print(("%s: %s"):format(where, result))
 end
 
-local pipe = assert(io.popen("ls README.md spec/*.md"))
+local pipe = assert(io.popen("ls README.md spec/*.md | grep -v tutorial.md")) -- that has a test of its own
 for path in pipe:lines() do
   for _, block in ipairs(blocks(path)) do
     local where = ("%s:%d"):format(path, block.line)

@@ -22,8 +22,8 @@ M.names = column("name", "")
 M.extensions = column("extension", ".")
 
 local some = { "text", "json" }
-local files = { run = M.names, calibrate = M.names, replay = M.names, diff = some }
-local streams = { run = M.names, calibrate = M.names, replay = M.names, diff = some, doctor = some }
+local files = { run = M.names, calibrate = M.names, watch = M.names, replay = M.names, diff = some }
+local streams = { run = M.names, calibrate = M.names, watch = M.names, replay = M.names, diff = some, doctor = some }
 local takes = { format = streams, report = files }
 
 local function find(key, value)
@@ -35,9 +35,6 @@ local function choice(list) return #list > 1 and table.concat(list, ", ", 1, #li
 -- Does this command write that format? A message when not.
 local function refused(option, command, name, got)
   local names = takes[option][command]
-  if not names then
-    return ("option '--%s': '%s' writes no report; it belongs to %s"):format(option, command, choice(words.keys(takes[option])))
-  end
   if not words.holds(names, name) then
     local expected = {}
     for i, known in ipairs(names) do expected[i] = option == "format" and known or "." .. find("name", known).extension end
