@@ -201,17 +201,32 @@ end
 
 local SMALL = 33 - 4 -- the bin up to 2^-4, which takes in all smaller ones
 
---- The bins of a histogram of errors that hold anything, those of small errors taken together.
+local MOST_ROWS = 12 -- of a histogram; more bins are taken together
+
+-- How many powers of two a row takes in.
+local function width_of(histogram)
+  local first, last
+  for k = SMALL + 1, 64 do
+    if (histogram[k + 1] or 0) > 0 then first, last = first or k, k end
+  end
+  return first and (last - first) // MOST_ROWS + 1 or 1
+end
+
+--- The bins of a histogram of errors that hold anything: none, small ones, and from there on by powers of two, or of 4, 8, ... where
+--- these would be too many.
 ---@param histogram table as of kc.metric
 ---@return table rows {text=, count=}
 function M.bins(histogram)
-  local rows, small = {}, 0
-  for k = 1, SMALL do small = small + (histogram[k + 1] or 0) end
-  if (histogram[1] or 0) > 0 then rows[1] = { text = show.bin(0, false), count = histogram[1] } end
-  if small > 0 then rows[#rows + 1] = { text = show.bin(SMALL, false), count = small } end
-  for k = SMALL + 1, 65 do
-    if (histogram[k + 1] or 0) > 0 then rows[#rows + 1] = { text = show.bin(k, false), count = histogram[k + 1] } end
+  local rows, width = {}, width_of(histogram)
+  local function row(first, last)
+    local count = 0
+    for k = first, last do count = count + (histogram[k + 1] or 0) end
+    if count > 0 then rows[#rows + 1] = { text = show.bin(last, false), count = count } end
   end
+  row(0, 0)
+  row(1, SMALL)
+  for k = SMALL + 1, 64, width do row(k, math.min(k + width - 1, 64)) end
+  row(65, 65)
   return rows
 end
 
