@@ -15,14 +15,15 @@ local decides = { ["if"] = true, ["elseif"] = true, ["while"] = true, ["until"] 
 ---@param fn function
 function M.check(fn)
   if type(fn) ~= "function" then error("expected a function of the inputs, got " .. require("kc.words").show(fn), 3) end
-  local info, body = debug.getinfo(fn, "S"), tokens.body(fn)
+  local info, body, several = debug.getinfo(fn, "S"), tokens.body(fn)
   if not body then error("the function's source cannot be read, so it cannot be traced", 3) end
   local found = tokens.outside_static(body, function(token, static_follows)
     return token.kind ~= "text" and advice[token.text] and not (decides[token.text] and static_follows)
   end)[1]
   if not found then return end
   error(("%s:%d: '%s' in an expression is decided by Lua, which sees only that a traced value is there; %s, or kc.static(...) for "
-    .. "what is known beforehand"):format(info.short_src, info.linedefined + found.line, found.text, advice[found.text]), 0)
+    .. "what is known beforehand%s"):format(info.short_src, info.linedefined + found.line, found.text, advice[found.text],
+    several and "; several functions stand on this line, and which is meant cannot be told: give it a line of its own" or ""), 0)
 end
 
 -- ---- running it on plain numbers ------------------------------------------------------------------------------------------

@@ -239,7 +239,10 @@ function Sweep:__tostring()
   if self.undecided > 0 then
     lines[#lines + 1] = ("  %d beyond the format's largest number, where overflow is not declared"):format(self.undecided)
   end
-  if self.worst_at then
+  if self.worst == 0 then
+    lines[#lines + 1] = "  no error in the others"
+    if self.classes + self.undecided == 0 then lines[#lines] = "  every result is exact" end
+  elseif self.worst_at then
     lines[#lines + 1] = ("  worst error %.4g ulp %s"):format(self.worst, place(self, self.worst_at))
   end
   for _, row in ipairs(M.bins(self.histogram)) do

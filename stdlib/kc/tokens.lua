@@ -81,13 +81,14 @@ end
 --- then all of them are read.
 ---@param fn function
 ---@return table|nil tokens
+---@return boolean|nil several functions are among them
 function M.body(fn)
   local text = M.lines(fn)
   if not text then return nil end
   local tokens, first = M.of(text), nil
   for i, token in ipairs(tokens) do
     if token.text == "function" and token.line == 0 then
-      if first then return tokens end
+      if first then return tokens, true end
       first = i
     end
   end
