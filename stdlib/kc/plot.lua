@@ -27,6 +27,7 @@ local function of_sweep(plot, sweep)
   end
   plot.series = { series }
   plot.title = plot.title or ("worst error of %d pieces of %s"):format(n, sweep.format)
+  if sweep.classes > 0 then plot.title = ("%s; %d of another class are NOT drawn"):format(plot.title, sweep.classes) end
   plot.xlabel, plot.ylabel = plot.xlabel or "x, evenly on the line of numbers", plot.ylabel or "ulp"
 end
 

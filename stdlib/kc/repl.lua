@@ -19,6 +19,7 @@ local function lacks_end(message) return message:find("near <eof>", 1, true) ~= 
 -- An expression first; a text that only lacks its end goes on in the next line. The text names its chunk, so that who traces a function
 -- can read it. What begins no statement was meant as an expression.
 local function compile(text, env)
+  if text:find("^[@=]") then text = " " .. text end -- as the name of a chunk it would mean a file
   local chunk, of_expression = load("return " .. text, text, "t", env)
   if chunk then return chunk end
   local statement, message = load(text, text, "t", env)
@@ -39,6 +40,7 @@ end
 
 -- A line of a chunk, where it is not plain to see: of a file, or of an entry of several lines.
 local function shown_line(source, number)
+  if not number then return nil end
   local text = source
   if source:sub(1, 1) == "@" then
     local file = io.open(source:sub(2), "r")
@@ -122,7 +124,7 @@ function Repl:enter(text)
   local silent = text:match(";%s*$")
   local chunk, message = compile(text:gsub(";%s*$", ""), self.env)
   if not chunk then
-    self.complain(named(message) .. (shown_line(text, math.tointeger(tonumber(message:match("%]:(%d+):")))) or ""))
+    self.complain(named(message) .. (shown_line(text:gsub("^[@=]", " %0"), math.tointeger(tonumber(message:match("%]:(%d+):")))) or ""))
     return
   end
   local results = guarded(chunk)

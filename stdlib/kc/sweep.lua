@@ -39,6 +39,9 @@ local function codes_of(format, options)
   local facts = core.format(format)
   local first, last = ends(format, options)
   local total = last - first + 1
+  if total <= 0 or total > 1 << 40 then -- positions and their products must stay within 64 bits
+    error(("kc.sweep: more than 2^40 numbers of %s lie there; narrow it with the fields 'from' and 'to'"):format(format), 3)
+  end
   local count = math.min(total, options.count or (total > MOST and THINNED or total))
   local list, minus_zero = {}, 1 << (facts.bits - 1)
   for i = 0, count - 1 do
