@@ -117,13 +117,14 @@ kc_status kc__elementwise(kc_enclosure *out, const kc_buffer *const *inputs, int
 }
 
 kc_status kc__axis_of(kc__axis *out, const kc_buffer *b, int axis, kc_text *err) {
-  kc_text shape;
-  kc__describe_tensor(&shape, b);
-  if (axis < 0 || axis >= kc_buffer_rank(b)) {
-    return kc_fail(err, KC_EINVAL, "axis %d: expected 0..%d for %.200s", axis, kc_buffer_rank(b) - 1, shape.s);
+  int rank = kc_buffer_rank(b);
+  if (axis < -rank || axis >= rank) {
+    kc_text shape;
+    kc__describe_tensor(&shape, b);
+    return kc_fail(err, KC_EINVAL, "axis %d: expected one of the %d axes of %.200s", axis, rank, shape.s);
   }
+  if (axis < 0) axis += rank;
   const int64_t *n = kc_buffer_shape(b);
-  if (n[axis] == 0) return kc_fail(err, KC_EINVAL, "axis %d of %.200s is empty: nothing to reduce", axis, shape.s);
   *out = (kc__axis){1, n[axis], 1};
   for (int i = 0; i < axis; i++) out->outer *= n[i];
   for (int i = axis + 1; i < kc_buffer_rank(b); i++) out->inner *= n[i];

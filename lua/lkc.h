@@ -40,9 +40,9 @@ lua_Number lkc_fieldnumber(lua_State *L, int index, const char *field, lua_Numbe
 bool lkc_fieldboolean(lua_State *L, int index, const char *field, bool fallback);
 /* Position of the field's word in a NULL-terminated list; absent means the first, another word raises with the nearest. */
 uint8_t lkc_fieldword(lua_State *L, int index, const char *field, const char *const *words);
-/* Parameters of an oracle: a or alpha (1), b or beta (0), epsilon, axis (`axis` when absent), ddof, tie, nan, outside, transpose_a,
+/* Parameters of an oracle: a or alpha (1), b or beta (0), epsilon, axis (the last when absent), ddof, tie, nan, outside, transpose_a,
  * transpose_b, magnitude. */
-kc_oracle_params lkc_oracleparams(lua_State *L, int index, int axis);
+kc_oracle_params lkc_oracleparams(lua_State *L, int index);
 /* Sets field of the table on top. */
 void lkc_setinteger(lua_State *L, const char *field, lua_Integer value);
 void lkc_setnumber(lua_State *L, const char *field, lua_Number value);

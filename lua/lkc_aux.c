@@ -192,14 +192,14 @@ uint8_t lkc_fieldword(lua_State *L, int table, const char *field, const char *co
   return (uint8_t)luaL_error(L, "field '%s': unknown word '%s'; did you mean '%s'?", field, given, near ? near : words[0]);
 }
 
-kc_oracle_params lkc_oracleparams(lua_State *L, int table, int axis) {
+kc_oracle_params lkc_oracleparams(lua_State *L, int table) {
   static const char *const ties[] = {"first", "last", "any", "undeclared", NULL}, *const nans[] = {"propagate", "ignore",
                                                                                                    "undeclared", NULL};
   static const char *const outsides[] = {"undeclared", "clamp", "zero", "wrap", "fill", "anything", "drop", NULL};
   return (kc_oracle_params){.a = lkc_fieldnumber(L, table, "a", lkc_fieldnumber(L, table, "alpha", 1)),
                             .b = lkc_fieldnumber(L, table, "b", lkc_fieldnumber(L, table, "beta", 0)),
                             .epsilon = lkc_fieldnumber(L, table, "epsilon", 0),
-                            .axis = (int)lkc_fieldinteger(L, table, "axis", axis),
+                            .axis = (int)lkc_fieldinteger(L, table, "axis", -1),
                             .ddof = (int)lkc_fieldinteger(L, table, "ddof", 0),
                             .tie = lkc_fieldword(L, table, "tie", ties),
                             .nan = lkc_fieldword(L, table, "nan", nans),

@@ -179,7 +179,7 @@ static const kc_oracle *check_oracle(lua_State *L, int arg) {
 /*--- Evaluates an oracle of core.oracles().
 --- @param name string
 --- @param inputs table list of buffers
---- @param params table|nil {a=, b= (limits of clamp), axis= (from 0), tie = "first"|"last"|"any"|"undeclared", nan = "propagate"|"ignore"|"undeclared",
+--- @param params table|nil {a=, b= (limits of clamp), axis= (from 0, negative from the end; the last when absent), tie = "first"|"last"|"any"|"undeclared", nan = "propagate"|"ignore"|"undeclared",
 ---   outside = "undeclared"|"clamp"|"zero"|"wrap"|"fill" (with a)|"anything"|"drop"}
 --- @return userdata|nil enclosure
 --- @return string|nil message
@@ -202,7 +202,7 @@ static int run_oracle(lua_State *L) {
     inputs[i] = lkc_checkbuffer(L, -1);
     lua_pop(L, 1); /* the list still holds it */
   }
-  kc_oracle_params params = lkc_oracleparams(L, 3, 0);
+  kc_oracle_params params = lkc_oracleparams(L, 3);
   lkc_enclosure *e = lkc_newenclosure(L);
   kc_text err;
   kc_status status = kc_oracle_run(&e->e, o, inputs, &params, &err);

@@ -124,7 +124,7 @@ static int exact_oracle(lua_State *L) {
   }
   const kc_buffer *inputs[MAX_INPUTS] = {NULL};
   int n = check_inputs(L, 2, name, op ? kc_exact_arity(op) : o->least, op ? kc_exact_arity(op) : o->most, inputs);
-  kc_oracle_params params = lkc_oracleparams(L, 3, -1);
+  kc_oracle_params params = lkc_oracleparams(L, 3);
   lkc_enclosure *e = new_enclosure(L);
   kc_text err;
   kc_status status = op ? fill_elementwise(e, op, inputs, &err) : fill_tensor(e, o, inputs, n, &params, &err);

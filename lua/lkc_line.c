@@ -4,6 +4,7 @@
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
+#include <wchar.h>
 
 #include "lkc.h"
 
@@ -157,29 +158,47 @@ static unsigned char on_end(EditLine *el, int key) {
   return CC_CURSOR;
 }
 
+typedef struct pasted {
+  wchar_t *text;
+  size_t size, room;
+  bool lost; /* no memory: what follows is read and dropped, for as keys it would mean something */
+} pasted;
+
+static void add(pasted *p, wchar_t c) {
+  if (p->lost || !c) return;
+  if (p->size + 1 >= p->room) {
+    size_t room = p->room ? 2 * p->room : 256;
+    wchar_t *text = realloc(p->text, room * sizeof *text);
+    p->lost = !text;
+    if (p->lost) return;
+    p->text = text;
+    p->room = room;
+  }
+  p->text[p->size++] = c == L'\r' ? L'\n' : c;
+}
+
 /* What the terminal says is pasted (between ESC [ 200 ~ and ESC [ 201 ~) goes in as one piece: keys in it mean nothing, and the line is
  * drawn once. */
 static unsigned char on_paste(EditLine *el, int key) {
   (void)key;
-  static const char end[] = "\033[201~";
-  lua_State *L = of(el)->L;
-  int top = lua_gettop(L), n;
-  luaL_Buffer text;
-  char c;
-  luaL_buffinit(L, &text);
-  while ((n = el_getc(el, &c)) == 1) {
-    luaL_addchar(&text, c == '\r' ? '\n' : c);
-    size_t size = luaL_bufflen(&text);
-    if (c == '~' && size >= sizeof end - 1 &&
-        memcmp(luaL_buffaddr(&text) + size - (sizeof end - 1), end, sizeof end - 1) == 0) {
-      luaL_buffsub(&text, sizeof end - 1);
-      break;
+  static const wchar_t end[] = L"\033[201~";
+  size_t matched = 0, length = sizeof end / sizeof *end - 1;
+  pasted p = {.text = NULL};
+  wchar_t c;
+  while (matched < length && el_wgetc(el, &c) == 1) {
+    if (c != end[matched]) {
+      for (size_t i = 0; i < matched; i++) add(&p, end[i]);
+      matched = 0;
     }
+    if (c == end[matched])
+      matched++;
+    else
+      add(&p, c);
   }
-  luaL_pushresult(&text);
-  int failed = n == 1 ? el_insertstr(el, lua_tostring(L, -1)) : -1;
-  lua_settop(L, top);
-  return failed ? CC_ERROR : CC_REFRESH;
+  if (p.text) p.text[p.size] = L'\0';
+  bool inserted = p.size > 0 && !p.lost && el_winsertstr(el, p.text) == 0;
+  free(p.text);
+  return inserted ? CC_REFRESH : CC_ERROR;
 }
 
 static void paste_mode(lkc_editor *e, bool on) {

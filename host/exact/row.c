@@ -326,20 +326,6 @@ kc_status kc__row_refine(void *state_, int64_t i, double y, int tier, double *lo
 
 /* ---- inputs --------------------------------------------------------------------------------------------------------------- */
 
-static kc_status split(kc__axis *out, const kc_buffer *b, int axis, kc_text *err) {
-  int rank = kc_buffer_rank(b), at = axis < 0 ? axis + rank : axis;
-  if (at < 0 || at >= rank) {
-    kc_text shape;
-    kc__describe_tensor(&shape, b);
-    return kc_fail(err, KC_EINVAL, "axis %d: expected one of the %d axes of %.200s", axis, rank, shape.s);
-  }
-  const int64_t *n = kc_buffer_shape(b);
-  *out = (kc__axis){1, n[at], 1};
-  for (int i = 0; i < at; i++) out->outer *= n[i];
-  for (int i = at + 1; i < rank; i++) out->inner *= n[i];
-  return KC_OK;
-}
-
 static kc_status load_vector(state *s, const kc_buffer *b, int k, kc_text *err) {
   int64_t n = s->axis.length;
   if (kc_buffer_rank(b) != 1 || kc_buffer_count(b) != n) {
@@ -356,7 +342,7 @@ static kc_status load_vector(state *s, const kc_buffer *b, int k, kc_text *err) 
 static kc_status load_inputs(state *s, const kc_buffer *const *inputs, int n, kc_text *err) {
   kc_status status = KC_OK;
   for (int k = 0; k < n && status == KC_OK; k++) status = kc__require_float(inputs[k], k + 1, err);
-  if (status == KC_OK) status = split(&s->axis, inputs[0], s->p.axis, err);
+  if (status == KC_OK) status = kc__axis_of(&s->axis, inputs[0], s->p.axis, err);
   if (status == KC_OK && s->op->tensors == 2) status = kc__require_same_shape(inputs[0], inputs[1], err);
   for (int k = s->op->tensors; k < n && status == KC_OK; k++) status = load_vector(s, inputs[k], k, err);
   return status == KC_OK && s->op->check ? s->op->check(&s->p, s->axis.length, err) : status;

@@ -40,7 +40,7 @@ typedef struct kc__axis {
   int64_t outer, length, inner;
 } kc__axis;
 
-/* Fails when the axis is out of range or has length 0; inputs must satisfy kc__require_exact. */
+/* Fails when the axis (from 0, negative from the end) is out of range. */
 kc_status kc__axis_of(kc__axis *out, const kc_buffer *b, int axis, kc_text *err);
 /* Calls step(user, output, position along the axis, value) for every input element, in increasing position for each output;
  * different outputs may be visited at the same time. */

@@ -4,10 +4,16 @@
 #include "../directed.h"
 #include "oracle.h"
 
+static kc_status reduced(kc__axis *out, const kc_buffer *x, int axis, kc_text *err) {
+  kc_status status = kc__axis_of(out, x, axis, err);
+  if (status != KC_OK || out->length > 0) return status;
+  return kc_fail(err, KC_EINVAL, "axis %d is empty: nothing to reduce", axis);
+}
+
 static kc_status count_reduced(int64_t *out, const kc_buffer *const *inputs, const kc_oracle_params *p, kc_text *err) {
   kc__axis axis;
   kc_status status = kc__require_exact(inputs[0], 1, err);
-  if (status == KC_OK) status = kc__axis_of(&axis, inputs[0], p->axis, err);
+  if (status == KC_OK) status = reduced(&axis, inputs[0], p->axis, err);
   if (status == KC_OK) *out = axis.outer * axis.inner;
   return status;
 }
@@ -37,7 +43,7 @@ static void step_max(void *user, int64_t o, int64_t position, double x) {
 
 static kc_status eval_reduce_max(kc_enclosure *out, const kc_buffer *const *inputs, const kc_oracle_params *p, kc_text *err) {
   kc__axis axis;
-  kc_status status = kc__axis_of(&axis, inputs[0], p->axis, err);
+  kc_status status = reduced(&axis, inputs[0], p->axis, err);
   if (status != KC_OK) return status;
   reduction r = {.out = out, .p = p};
   kc__fold(inputs[0], &axis, step_max, &r);
@@ -53,7 +59,7 @@ static kc_status eval_reduce_max(kc_enclosure *out, const kc_buffer *const *inpu
 
 const kc_oracle kc__oracle_reduce_max = {
     .name = "reduce_max",
-    .doc = "largest element along axis; either zero where both occur; nan=propagate or ignore",
+    .doc = "largest element along axis (the last when absent); either zero where both occur; nan=propagate or ignore",
     .arity = 1,
     .count = count_reduced,
     .eval = eval_reduce_max};
@@ -106,7 +112,7 @@ static void describe_sets(kc_enclosure *out) {
 
 static kc_status eval_argmax(kc_enclosure *out, const kc_buffer *const *inputs, const kc_oracle_params *p, kc_text *err) {
   kc__axis axis;
-  kc_status status = kc__axis_of(&axis, inputs[0], p->axis, err);
+  kc_status status = reduced(&axis, inputs[0], p->axis, err);
   if (status != KC_OK) return status;
   size_t n = (size_t)out->count + 1;
   reduction r = {.out = out, .p = p, .next = malloc(n * sizeof(int64_t))};
@@ -128,10 +134,11 @@ exhausted:
   return kc_fail(err, KC_ENOMEM, "no memory for the index sets of %lld outputs", (long long)out->count);
 }
 
-const kc_oracle kc__oracle_argmax = {.name = "argmax",
-                                     .doc = "0-based index of the largest element along axis; tie=first, last or any; a NaN is "
-                                            "largest, or with nan=ignore skipped (only NaNs: undeclared)",
-                                     .arity = 1,
-                                     .index = true,
-                                     .count = count_reduced,
-                                     .eval = eval_argmax};
+const kc_oracle kc__oracle_argmax = {
+    .name = "argmax",
+    .doc = "0-based index of the largest element along axis (the last when absent); tie=first, last or any; a NaN is "
+           "largest, or with nan=ignore skipped (only NaNs: undeclared)",
+    .arity = 1,
+    .index = true,
+    .count = count_reduced,
+    .eval = eval_argmax};

@@ -4,6 +4,7 @@ local derived = require "kc.derived"
 local explain = require "kc.explain"
 local loader = require "kc.loader"
 local scope = require "kc.scope"
+local show = require "kc.show"
 local tokens = require "kc.tokens"
 local verdict = require "kc.verdict"
 local words = require "kc.words"
@@ -11,9 +12,16 @@ local M = {}
 
 -- ---- facts: name -> text or number, of each clause ------------------------------------------------------------------------------
 
+-- A sample by its label, what stands behind the label, and how often it is drawn.
+local function described(item)
+  local text = item.label or item.name or tostring(item)
+  if item.behind then text = ("%s: %s"):format(text, item.behind) end
+  return item.kind == "draws" and ("%s, %d times"):format(text, item.n) or text
+end
+
 local function labels(list)
   local set = {}
-  for _, item in ipairs(list or {}) do set[item.label or item.name or tostring(item)] = true end
+  for _, item in ipairs(list or {}) do set[described(item)] = true end
   return words.keys(set)
 end
 
@@ -118,7 +126,7 @@ end
 
 local function meaning(clause, field, pair)
   local said = (meanings[clause] or {})[field]
-  local a, b = said and number(pair.old, pair.a), said and number(pair.new, pair.b)
+  local a, b = said and number(pair.old, pair.a), said and number(pair.new, pair.a)
   if not a or not b or a == b then return "" end
   return (" (%s)"):format(b > a and said[1] or said[2])
 end
@@ -132,7 +140,7 @@ local function widths(a, b)
   return down >= 0 and up <= 0 and " (narrower)" or ""
 end
 
-local function shown(value) return type(value) == "number" and ("%g"):format(value) or tostring(value) end
+local function shown(value) return type(value) == "number" and show.shortest(value) or tostring(value) end
 
 -- ---- comparing ------------------------------------------------------------------------------------------------------------------
 
@@ -198,11 +206,20 @@ local function compare_clause(clause, pair, say)
   end
 end
 
--- The words of a file: what is left without comments and layout.
-local function code(path)
-  local list = {}
-  for i, token in ipairs(tokens.of(loader.read(path) or "")) do list[i] = token.text end
+-- The words of a file without its comments, layout, and what the identifier says.
+local function code(loaded)
+  local list, own = {}, {}
+  for _, key in ipairs { "class", "name", "version" } do own[loaded.contract.identifier[key]] = true end
+  for i, token in ipairs(tokens.of(loader.read(loaded.path) or "")) do
+    list[i] = own[token.text:match("^[\"'](.*)[\"']$")] and "identifier" or token.text
+  end
   return table.concat(list, "\n")
+end
+
+-- What else differs may be a helper that several clauses call: no clause names it.
+local function only_identifier(lines)
+  for _, line in ipairs(lines) do if not line:match("^identifier: ") then return false end end
+  return true
 end
 
 --- What differs between two contracts.
@@ -214,7 +231,7 @@ function M.lines(a, b)
   local function say(clause, text) lines[#lines + 1] = ("%s: %s"):format(clause, text) end
   local pair = { a = a.contract, b = b.contract, directories = { a.directory, b.directory } }
   for _, clause in ipairs(require("kc.contract").clauses) do compare_clause(clause, pair, say) end
-  if #lines == 0 and code(a.path) ~= code(b.path) then say("text", "the files differ in code outside of the clauses") end
+  if only_identifier(lines) and code(a) ~= code(b) then say("text", "the files differ in code outside of the clauses") end
   return lines
 end
 

@@ -84,6 +84,9 @@ end
 function M.draw(plot, path, extension)
   if path:find("%c") then return nil, "a file's name with control characters is beyond gnuplot" end
   if path:sub(1, 1) ~= "/" then path = "./" .. path end -- to gnuplot "|name" is a command
+  local target, why_not = io.open(path, "wb")
+  if not target then return nil, why_not end
+  target:close()
   local script = os.tmpname()
   local file, message = io.open(script, "wb")
   if not file then return nil, message end

@@ -1,6 +1,7 @@
 ---@module kc
 -- Number formats, buffers, metrics and reals for exploration at a prompt or in a script.
 local core = require "kc.core"
+local words = require "kc.words"
 local M = {}
 
 --- Names of all number formats.
@@ -8,6 +9,15 @@ local M = {}
 --- "f64"
 ---@return table names
 function M.formats() return core.formats() end
+
+local function demand_format(where, format)
+  if type(format) == "string" and core.format(format) then return end
+  error(("%s: unknown format '%s'; %s"):format(where, tostring(format), words.hint(tostring(format), core.formats())), 3)
+end
+
+local function demand_number(where, x)
+  if type(x) ~= "number" then error(("%s: expected a number, got %s"):format(where, words.show(x)), 3) end
+end
 
 --- The code of x in a format, rounded once.
 --- > kc.encode("e4m3fn", 448)
@@ -19,6 +29,7 @@ function M.formats() return core.formats() end
 ---@param options table|nil {rounding="RNE"|"RZ"|"RU"|"RD"|"RNA"|"SR", saturate=false, flush=false, random=, random_bits=}
 ---@return integer code
 function M.encode(format, x, options)
+  demand_format("kc.encode", format)
   if type(x) == "userdata" then return x:round(format, options and options.rounding) end
   return core.encode(format, x, options)
 end
@@ -53,7 +64,12 @@ function M.classify(format, code) return core.classify(format, code) end
 ---@param y number
 ---@param format string
 ---@return integer|nil distance
-function M.ulp(x, y, format) return core.ulp_distance(format, core.encode(format, x), core.encode(format, y)) end
+function M.ulp(x, y, format)
+  demand_format("kc.ulp", format)
+  demand_number("kc.ulp", x)
+  demand_number("kc.ulp", y)
+  return core.ulp_distance(format, core.encode(format, x), core.encode(format, y))
+end
 
 --- Spacing of a format's numbers at |x| (Muller, "On the definition of ulp(x)", INRIA RR-5504, 2005).
 --- > kc.ulp_at(1024, "f16")
@@ -63,7 +79,11 @@ function M.ulp(x, y, format) return core.ulp_distance(format, core.encode(format
 ---@param x number
 ---@param format string
 ---@return number ulp
-function M.ulp_at(x, format) return core.ulp_at(format, x) end
+function M.ulp_at(x, format)
+  demand_format("kc.ulp_at", format)
+  demand_number("kc.ulp_at", x)
+  return core.ulp_at(format, x)
+end
 
 --- The next number of a format above x, or below when `direction` is negative.
 --- > kc.next(1, "bf16")
@@ -75,6 +95,8 @@ function M.ulp_at(x, format) return core.ulp_at(format, x) end
 ---@param direction integer|nil 1 (default) or -1
 ---@return number neighbour
 function M.next(x, format, direction)
+  demand_format("kc.next", format)
+  demand_number("kc.next", x)
   return core.decode(format, core.next(format, core.encode(format, x), direction or 1))
 end
 
@@ -92,6 +114,7 @@ end
 ---@param values table|nil numbers to fill it with
 ---@return userdata buffer
 function M.buffer(format, shape, values)
+  demand_format("kc.buffer", format)
   local buffer = assert(core.buffer(format, type(shape) == "number" and { shape } or shape, { guard = 4096 }))
   if values and #values ~= #buffer then
     error(("kc.buffer: %d values for %d elements"):format(#values, #buffer), 2)

@@ -2,6 +2,7 @@
 -- kc.plot: numbers, sweeps and verdicts as a plot: as text at the prompt, as SVG or PNG in a file.
 local canvas = require "kc.canvas"
 local core = require "kc.core"
+local json = require "kc.json"
 local show = require "kc.show"
 local words = require "kc.words"
 local M = {}
@@ -18,6 +19,7 @@ local function fail(text, ...) error("kc.plot: " .. text:format(...), 0) end
 
 -- A sweep: numbers of a format lie crowded around zero, so they are drawn in the order of the format's line, with some named.
 local function of_sweep(plot, sweep)
+  if plot.logx then fail("field 'logx': a sweep is drawn evenly on the line of its format's numbers; logy is free") end
   local series, n = { x = {}, y = sweep.y }, #sweep.x
   plot.ticks = {}
   for i = 1, n do series.x[i] = i end
@@ -38,12 +40,17 @@ local function of_histogram(plot, histogram)
   plot.title, plot.ylabel = plot.title or "errors", plot.ylabel or "elements"
 end
 
--- What a sample of a measurement says: its error over the allowed one, or the bits that its error leaves.
+-- A sample that failed, or in which some result has a class that no error makes admissible.
+local function beyond(record) return record.evidence or record.answer == "failed" or (record.class_no or 0) > 0 end
+
+-- What a sample of a measurement says: its error over the allowed one, or the bits that its error leaves. What is infinite has no place
+-- on an axis, and is counted.
 local measures = {
-  error = function(record) return tonumber(record.worst) end,
+  error = function(record) return beyond(record) and math.huge or record.worst and json.number(record.worst) end,
   bits = function(record)
-    local scaled = tonumber(record.scaled)
-    return scaled and scaled > 0 and -math.log(scaled, 2) or nil
+    local scaled = record.scaled and json.number(record.scaled)
+    if beyond(record) then return -math.huge end
+    return scaled and -math.log(scaled, 2)
   end,
 }
 
@@ -116,6 +123,7 @@ end
 
 local function of_lists(plot, options)
   plot.series = {}
+  if options.series and #options.series == 0 then fail("field 'series': expected a list of {x=, y=, label=}, got none") end
   for i, series in ipairs(options.series or { options }) do plot.series[i] = listed(series, i) end
 end
 
@@ -159,7 +167,10 @@ local function points_of(plot)
   return all, range, left_out
 end
 
-local function place(x, low, high, size) return high > low and math.floor((x - low) / (high - low) * (size - 1) + 0.5) or size // 2 end
+-- Halves, because the range of doubles is twice what a double holds.
+local function place(x, low, high, size)
+  return high > low and math.floor((x / 2 - low / 2) / (high / 2 - low / 2) * (size - 1) + 0.5) or size // 2
+end
 
 local function draw(plot, c, all, range)
   for _, points in ipairs(all) do
@@ -216,6 +227,8 @@ local function heading(plot)
   return plot.title and axes and ("%s: %s"):format(plot.title, axes) or plot.title or axes
 end
 
+local function left_out_text(count) return ("%d points have no place on these axes"):format(count) end
+
 local function points_text(plot)
   local all, range, left_out = points_of(plot)
   local lines = { heading(plot) }
@@ -229,7 +242,7 @@ local function points_text(plot)
   local names = {}
   for i, series in ipairs(plot.series) do names[i] = series.label end
   if #names > 0 then lines[#lines + 1] = table.concat(names, ", ") end
-  if left_out > 0 then lines[#lines + 1] = ("%d points have no place on these axes"):format(left_out) end
+  if left_out > 0 then lines[#lines + 1] = left_out_text(left_out) end
   return table.concat(lines, "\n")
 end
 
@@ -267,10 +280,12 @@ end
 -- ---- the function -----------------------------------------------------------------------------------------------------------------
 
 local function check(options)
-  if type(options) ~= "table" then fail("expected a table, got %s", words.show(options)) end
-  for _, key in ipairs(words.keys(options)) do
-    if key ~= 1 and not words.holds(fields, key) then fail("unknown field '%s'; %s", tostring(key), words.hint(tostring(key), fields)) end
+  local named = {}
+  for key, value in pairs(type(options) == "table" and options or {}) do -- a set
+    if key ~= 1 then named[key] = value end
   end
+  local wrong = words.unfit(type(options) == "table" and named or options, fields)
+  if wrong then fail("%s", wrong) end
   if options.kind ~= nil and not words.holds(kinds, options.kind) then
     fail("field 'kind': expected one of %s, got %s", table.concat(kinds, ", "), words.show(options.kind))
   end
@@ -288,9 +303,12 @@ local function write(plot, path)
   if not words.holds(gnuplot.extensions(), extension) then
     fail("field 'file': expected a file called .svg or .png, got %s", words.show(path))
   end
+  local _, _, left_out = points_of(plot)
+  local title = plot.title
+  if left_out > 0 then plot.title = ("%s (%s)"):format(title or "", left_out_text(left_out)) end
   local ok, message = gnuplot.draw(plot, path, extension)
   if not ok then fail("%s", message) end
-  plot.file = path
+  plot.title, plot.file = title, path
 end
 
 -- The parts of a plot that its options say outright.

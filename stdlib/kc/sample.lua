@@ -320,6 +320,7 @@ function M.named(label, base)
   if not M.is(base) then error("sample.named: expected a sample, got " .. words.show(base), 2) end
   local fields = {}
   for _, key in ipairs(words.keys(base)) do fields[key] = base[key] end
+  fields.behind = base.behind or base.label
   return new(base.kind, label, fields)
 end
 

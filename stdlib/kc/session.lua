@@ -1,5 +1,6 @@
 ---@module kc
 -- A judge in the calling process, for scripts and the prompt: the verdicts that `kc run` gives, as Lua tables.
+local words = require "kc.words"
 local M = {}
 
 --- Judges implementations of a contract, after calibration; candidates run in a runner of their own.
@@ -7,6 +8,8 @@ local M = {}
 ---@param options table|nil {impl=glob (default: the good ones), device="cpu", seed=0, timeout=60, progress=function}
 ---@return table results list of {contract=, implementation=, verdict={name=, reason=}, worst=, replay=, ...}
 function M.judge(target, options)
+  local wrong = words.unfit(options or {}, { "impl", "device", "seed", "timeout", "progress", "drivers" })
+  if wrong then error("kc.judge: argument 2: " .. wrong, 2) end
   if require("kc.core").role == "guest" then return require("kc.embed").judge(target, options) end
   options = options or {}
   local seconds, device, seed = options.timeout or 60, options.device or "cpu", options.seed or 0

@@ -151,17 +151,14 @@ local function judge(sweep, codes, run, oracle)
   for first = 1, #codes, size do judge_piece(sweep, codes, first, math.min(first + size - 1, #codes), run, oracle) end
 end
 
-local function unknown(what, name, known)
-  error(("kc.sweep: unknown %s '%s'; %s"):format(what, tostring(name), words.hint(tostring(name), known)), 4)
-end
-
 local function check(format, options)
-  local facts, known = core.format(format), { "from", "to", "count" }
-  if not facts then unknown("format", format, core.formats()) end
-  if facts.kind ~= "float" or not facts.has_sign then error("kc.sweep: expected a format of signed floats, got " .. format, 3) end
-  for _, key in ipairs(words.keys(options)) do
-    if not words.holds(known, key) then unknown("field", key, known) end
+  local facts = type(format) == "string" and core.format(format)
+  if not facts then
+    error(("kc.sweep: argument 3: unknown format '%s'; %s"):format(tostring(format), words.hint(tostring(format), core.formats())), 3)
   end
+  if facts.kind ~= "float" or not facts.has_sign then error("kc.sweep: expected a format of signed floats, got " .. format, 3) end
+  local wrong = words.unfit(options, { "from", "to", "count" })
+  if wrong then error("kc.sweep: argument 4: " .. wrong, 3) end
   local count = options.count
   if count ~= nil and (math.type(count) ~= "integer" or count < 1) then
     error("kc.sweep: field 'count': expected an integer above 0, got " .. words.show(count), 3)

@@ -61,6 +61,17 @@ function M.holds(list, value)
   return false
 end
 
+--- What is wrong with a table of options: no table, or a field that nobody reads; nil when nothing is.
+---@param options any
+---@param known table list of fields
+---@return string|nil message
+function M.unfit(options, known)
+  if type(options) ~= "table" then return "expected a table of options, got " .. M.show(options) end
+  for _, key in ipairs(M.keys(options)) do
+    if not M.holds(known, key) then return ("unknown field '%s'; %s"):format(tostring(key), M.hint(tostring(key), known)) end
+  end
+end
+
 --- Text broken at spaces, every line indented.
 ---@param text string
 ---@param indent string

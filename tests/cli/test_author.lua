@@ -203,13 +203,21 @@ variant("gelu", "-- CHANGE: where the operation is used", "-- Anything")
 t:expect({ "diff-contract", gelu, other }, { code = 0, out = { "the same in every clause" } })
 variant("gelu", "local whole", "local unused = 1\nlocal whole")
 t:expect({ "diff-contract", gelu, other }, { code = 1, out = { "text: the files differ in code outside of the clauses" } })
+variant("gelu", 'version = "0.1"', 'version = "0.2"', "local whole", "local unused = 1\nlocal whole")
+t:expect({ "diff-contract", gelu, other }, { code = 1, out = {
+  "version 0.1 -> 0.2", "text: the files differ in code outside of the clauses" } })
+variant("gelu", 'version = "0.1"', 'version = "0.2"')
+t:expect({ "diff-contract", gelu, other }, { code = 1, out = { "version 0.1 -> 0.2" }, no = { "text:" } })
+variant("gelu", "sample.log_uniform(-8, 0)", "sample.log_uniform(-9, 0)", "limit = 2.0", "limit = 2.0000001")
+t:expect({ "diff-contract", gelu, other }, { code = 1, out = {
+  "'small arguments: log_uniform(-9,0)' added", "limit 2 -> 2.0000001 (looser)" } })
 variant("gelu", "limit = 2.0", "limit = 5.0", "kc.range(0, 1024)", "kc.range(0, 4096)", "samples = 1024", "samples = 512",
   "inputs = { whole, small }", "inputs = { whole }", ', kernel "drops_tail" }', " }", "kc.finite(x.x)", "kc.any_value(x.x)")
 t:file("variant.gelu/double.k", t.read(gelu .. "/double.k") .. "/* again */\n")
 local function digest(directory) return core.sha256file(directory .. "/double.k"):sub(1, 12) end
 t:expect({ "diff-contract", gelu, other }, { code = 1, out = {
   "tolerance: T-ULP limit 2 -> 5 (looser)", "scope: shapes n 0..1024 -> 0..4096 (wider)", "protocol: samples 1024 -> 512 (fewer)",
-  "protocol: inputs: 'small arguments' removed", "calibration: bad 'drops_tail' removed", "precondition: text ",
+  "protocol: inputs: 'small arguments: log_uniform(-8,0)' removed", "calibration: bad 'drops_tail' removed", "precondition: text ",
   ("calibration: good 'double': double.k %s -> %s"):format(digest(gelu), digest(other)) },
   no = { "signature", "oracle", "truncated" } })
 t:expect({ "diff-contract", other, gelu },

@@ -68,6 +68,10 @@ fails("unknown format 'f17'; did you mean 'f16'?", kc.sweep, same, same, "f17")
 fails("expected a format of signed floats, got i32", kc.sweep, same, same, "i32")
 fails("no number of f16 lies from 2 to 1", kc.sweep, same, same, "f16", { from = 2, to = 1 })
 fails("unknown field 'form'; did you mean 'from'?", kc.sweep, same, same, "f16", { form = 2 })
+fails("unknown format 'nil'", kc.sweep, same, same)
+fails("argument 4: expected a table of options, got the number 3", kc.sweep, same, same, "f16", 3)
+fails("more than 2^40 numbers of f64", kc.sweep, same, same, "f64")
+check(kc.sweep(same, same, "f64", { from = 1, to = 1 + 0x1p-40 }).count == 4097)
 fails("argument 1: expected a function of a number or a kernel", kc.sweep, "exp", same, "f16")
 fails("argument 2: expected the exact function", kc.sweep, same, "exp", "f16")
 fails("at x = 1.0 the function gave nothing; expected a number", kc.sweep, function() end, same, "f16", { from = 1, to = 1 })
@@ -100,6 +104,22 @@ check(curve.x[1] == 2 and curve.x[2] == 8 and curve.y[1] == 11 and curve.y[2] ==
 curve = kc.plot { measured, label = "offset (%S+)" }.series[1]
 check(curve.x[1] == 10 and curve.x[2] == 1000 and curve.y[1] == 0.5 and curve.y[2] == 4)
 
+-- What has no place on the axes is counted, and a file says so: results of another class, failed runs, infinite errors.
+local failing = { contract = "c", implementation = "f", samples = { { label = "", sizes = { k = 1 }, worst = 0.5, class_no = 1 },
+  { label = "", sizes = { k = 2 }, answer = "failed" }, { label = "", sizes = { k = 3 }, worst = "inf" },
+  { label = "", sizes = { k = 4 }, worst = 0.25 } } }
+local told = kc.plot { failing, x = "k", file = t.directory .. "/told.svg" }
+check(tostring(told):find("3 points have no place on these axes", 1, true), tostring(told))
+check(t.read(t.directory .. "/told.svg"):find("3 points have no place on these axes", 1, true))
+check(tostring(kc.plot { nan }):find("1 of another class are NOT drawn", 1, true), tostring(kc.plot { nan }))
+check(tostring(kc.plot { y = { 1e308, -1e308, 0 } }):find("1e+308", 1, true))
+fails("field 'series': expected a list", kc.plot, { series = {}, kind = "bars" })
+fails("field 'logx': a sweep is drawn evenly", kc.plot, { up, logx = true })
+fails("No such file or directory", kc.plot, { y = { 1 }, file = t.directory .. "/none/x.svg" })
+fails("unknown field 'devcie'; did you mean 'device'?", kc.judge, "C-EXC-01/relu.f32", { devcie = "cpu" })
+fails("kc.ulp: unknown format 'nil'", kc.ulp, 1, 2)
+fails("kc.number: unknown format 'e4m3'", kc.number, "e4m3", 1)
+fails("kc.f64: expected a number or a real, got the string", kc.explain, "abc")
 fails("unknown field 'titel'; did you mean 'title'?", kc.plot, { y = { 1 }, titel = "x" })
 fails("expected as many x as y, got 1 and 2", kc.plot, { x = { 1 }, y = { 1, 2 } })
 fails("series 1, point 2: expected a number, got the string \"b\"", kc.plot, { y = { 1, "b" } })

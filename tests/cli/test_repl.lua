@@ -7,7 +7,7 @@ local PROMPT, UP, CTRL_A, CTRL_C, CTRL_D, CTRL_R, TAB = "kc> ", "\27[A", "\1", "
 -- Sessions share a state directory, so that history goes on.
 local function session(steps, arguments, env)
   local file = t:file("steps.json", json.encode(steps))
-  local words = { "/usr/bin/env", "NO_COLOR=1", "TERM=xterm", "XDG_STATE_HOME=" .. t.directory .. "/state",
+  local words = { "/usr/bin/env", "NO_COLOR=1", "LC_ALL=C.UTF-8", "TERM=xterm", "XDG_STATE_HOME=" .. t.directory .. "/state",
                   "XDG_CONFIG_HOME=" .. t.directory .. "/config", "KC_CACHE=" .. t.directory .. "/cache" }
   table.move(env or {}, 1, #(env or {}), #words + 1, words)
   table.move({ "/usr/bin/python3", "tests/cli/terminal.py", t.kc }, 1, 3, #words + 1, words)
@@ -92,6 +92,9 @@ session {
   { "expect", "zero\r\none\t1\r\nzero\r\none\t2\r\n" }, { "expect", PROMPT },
   { "send", UP .. UP .. HOME .. "print('new') " .. "\r" }, { "expect", "new\r\nzero\r\none\t1" }, { "expect", PROMPT },
   { "send", PASTE .. "a = 'x\ty'\nb = #a" .. PASTED }, { "send", "\r" }, { "expect", PROMPT },
+  { "send", PASTE .. "é = 1" .. PASTED, "bytes" }, { "send", "\r" }, { "expect", "unexpected symbol near '<\\195>'" }, { "expect", PROMPT },
+  { "send", PASTE .. "u = 'é\27[x'\nv = #u" .. PASTED, "bytes" }, { "send", "\r" }, { "expect", PROMPT },
+  { "send", "v\r" }, { "expect", "\r\n5\r\n" }, { "expect", PROMPT },
   { "send", "a, b\r" }, { "expect", '"x\\9y"' }, { "expect", "3\r\n" }, { "expect", PROMPT },
   { "send", CTRL_D }, { "exit", 0 },
 }

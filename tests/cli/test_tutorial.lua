@@ -1,6 +1,7 @@
 -- spec/tutorial.md as a newcomer follows it, in a directory of its own: files are written, entries typed at one prompt, commands run.
 local core = require "kc.core"
 local json = require "kc.json"
+local documents = dofile "tests/transcript.lua"
 local t = dofile "tests/cli/harness.lua"()
 local root = core.realpath "."
 
@@ -43,15 +44,8 @@ local function split(block, mark)
   return steps
 end
 
--- A line "..." stands for any lines, at the end of a line it stands for its rest.
-local function matches(got, expected)
-  local pattern = ("\n" .. expected):gsub("[%^%$%(%)%%%.%[%]%*%+%-%?]", "%%%0")
-  pattern = pattern:gsub("\n%%%.%%%.%%%.%f[\n]", "\0"):gsub("%%%.%%%.%%%.\n", "[^\n]*\n"):gsub("%z", ".*")
-  return ("\n" .. got):match("^" .. pattern .. "$") ~= nil
-end
-
 local function demand(what, got, expected)
-  if not matches(got, expected) then error(("%s\n--- expected\n%s--- got\n%s"):format(what, expected, got), 0) end
+  if not documents.matches(got, expected) then error(("%s\n--- expected\n%s--- got\n%s"):format(what, expected, got), 0) end
   t.passed = t.passed + 1
 end
 

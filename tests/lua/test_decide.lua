@@ -152,6 +152,12 @@ point("rsqrt", { 4 }, nil, 0.5, "+finite")
 local x = kc.buffer("f32", { 2, 3 }, { 1, 5, 5, 2, nan, 0 })
 local rows = assert(core.oracle("reduce_max", { x }, { axis = 1 }))
 assert(#rows == 2 and select(1, rows:at(1)) == 5 and select(3, rows:at(2))[1] == "nan")
+for _, params in ipairs { { axis = -1 }, {} } do -- the last
+  local last = assert(core.oracle("reduce_max", { x }, params))
+  assert(#last == 2 and select(1, last:at(1)) == 5)
+end
+local columns = assert(core.oracle("reduce_max", { x }, { axis = -2 }))
+assert(#columns == 3 and select(1, columns:at(1)) == 2)
 local function index(params, row, list)
   params.axis = 1
   local e = assert(core.oracle("argmax", { x }, params))

@@ -2,46 +2,19 @@
 -- in README.md and spec/*.md every transcript of the prompt ("kc> ") and the transcripts of a shell that "<!-- run -->" marks.
 local comment = dofile "lua/comment.lua"
 local core = require "kc.core"
-local repl = require "kc.repl"
+local documents = dofile "tests/transcript.lua"
 
 local failures, ran = 0, 0
 
--- A prompt without an editor: returns enter(code), which gives the text that was printed, errors included.
-local function prompt()
-  local printed = {}
-  local function write(text) printed[#printed + 1] = text end
-  local env = setmetatable({ kc = require "kc" }, { __index = _G })
-  function env.print(...)
-    local parts = table.pack(...)
-    for i = 1, parts.n do parts[i] = tostring(parts[i]) end
-    write(table.concat(parts, "\t") .. "\n")
-  end
-  local self = repl.new { env = env, write = write, complain = function(text) write(text .. "\n") end }
-  return function(code)
-    printed = {}
-    self:enter(code)
-    return table.concat(printed)
-  end
-end
-
-local function quoted(text) return (text:gsub("[%^%$%(%)%%%.%[%]%*%+%-%?]", "%%%0")) end
-
--- A line "..." of the expected text stands for any lines.
-local function matches(got, expected)
-  if not ("\n" .. expected):find("\n%s*%.%.%.\n") then return got == expected end
-  local pattern = quoted("\n" .. expected):gsub("\n%s*%%%.%%%.%%%.\n", "\n.*\n"):gsub("\n%s*%%%.%%%.%%%.\n", "\n.*\n")
-  return ("\n" .. got):match("^" .. pattern .. "$") ~= nil
-end
-
 local function compare(where, code, got, expected)
   ran = ran + 1
-  if matches(got, expected) then return end
+  if documents.matches(got, expected) then return end
   failures = failures + 1
   print(("%s: > %s\n--- expected\n%s--- got\n%s"):format(where, code, expected, got))
 end
 
 local function run_prompt(where, examples)
-  local enter = prompt()
+  local enter = documents.prompt()
   for _, example in ipairs(examples) do
     compare(where, example.code, (enter(example.code):gsub("\n+$", "\n")), example.output) -- after ?topic a line stays empty
   end
