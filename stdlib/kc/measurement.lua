@@ -178,7 +178,8 @@ function Measurement:unwritten(label)
   return most
 end
 
---- Largest error / tolerance over the samples drawn from a sample with this label prefix (all when omitted).
+--- Largest error / tolerance over the samples drawn from a sample with this label prefix (all when omitted). A result of an inadmissible
+--- class (NaN for a number, a zero for one that is not) has no error and does not count here: `wrong` and `confusion` ask for those.
 ---@param label string|nil
 ---@return number ratio
 function Measurement:ratio(label)

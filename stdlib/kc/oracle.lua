@@ -95,7 +95,8 @@ local function describe(name, ...)
   if type(arguments[#arguments]) == "table" then params = table.remove(arguments) end
   local least, most = M.inputs(name)
   if #arguments < least or #arguments > most then
-    error(("kc.oracle.%s: expected %s input names, got %d"):format(name, least == most and least or least .. " to " .. most, #arguments), 2)
+    error(("kc.oracle.%s: expected %s input names, got %d; parameters go into a table behind them"):format(name,
+      least == most and least or least .. " to " .. most, #arguments), 2)
   end
   for i, argument in ipairs(arguments) do
     if type(argument) ~= "string" then
