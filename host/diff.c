@@ -180,7 +180,7 @@ static void examine(const pass *p, worker *w, block *b, const kc__tally *t, bool
 }
 
 static void compare_block(const pass *p, worker *w, block *b) {
-  kc__metric_job job = {p->scale.f, b->got, b->ref, p->scale.ulps, NULL};
+  kc__metric_job job = {.f = p->scale.f, .got = b->got, .ref = b->ref, .as = p->scale.ulps};
   kc__tally t;
   kc__tally_init(&t);
   (void)kc__metric_ulp.block(&job, 0, b->n, &t);

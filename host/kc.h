@@ -423,6 +423,9 @@ typedef struct kc_metric {
   const char *name; /* e.g. "ulp" */
   const char *unit; /* e.g. "ulp", "1", "bit" */
   const char *doc;  /* one line */
+  /* The value of one element, from two finite numbers of format f; anything but a number >= 0 counts as infinite. Called by several
+   * threads at a time. NULL in kc's own metrics. */
+  double (*value)(double got, double ref, const kc_format *f);
 } kc_metric;
 
 /** Summary of a metric over a buffer; never a bare float. Elements where either side is not finite are counted as class
@@ -448,6 +451,9 @@ KC_API KC_MUST_CHECK kc_status kc_metric_run(kc_summary *out, const kc_metric *m
 
 /* ---- oracles ------------------------------------------------------------------------------------------------------- */
 
+/** Most input tensors of an oracle. */
+#define KC_MAX_ORACLE_INPUTS 8
+
 /** Parameters of an oracle; each oracle documents which it reads, the others are ignored. */
 typedef struct kc_oracle_params {
   double a, b;     /* the limits of clamp; matmul: alpha and beta */
@@ -466,8 +472,10 @@ typedef struct kc_oracle_params {
 typedef struct kc_oracle {
   const char *name;
   const char *doc;
-  int arity;  /* input tensors */
+  int arity;  /* input tensors, 1 to KC_MAX_ORACLE_INPUTS */
   bool index; /* the output is an index */
+  const char
+      *parameters; /* those that it reads, in words: "axis nan"; "alpha" and "beta" are a and b, "fill" is a; NULL: none */
   /* Checks number, formats and shapes of the inputs and the parameters it reads; gives the number of output elements. */
   kc_status (*count)(int64_t *out, const kc_buffer *const *inputs, const kc_oracle_params *p, kc_text *err);
   /* Writes the enclosure of the whole output (already created, count elements); assumes that `count` accepted the same. */
@@ -478,7 +486,8 @@ typedef struct kc_oracle {
 KC_API const kc_oracle *kc_oracle_find(const char *name);
 /** The i-th tier-1 oracle, NULL past the end. */
 KC_API const kc_oracle *kc_oracle_at(size_t i);
-/** Checks the inputs, creates the enclosure and evaluates the oracle into it; the caller clears it. On failure nothing is held. */
+/** Checks the inputs, creates the enclosure and evaluates the oracle into it; the caller clears it. On failure nothing is held. What an
+ * oracle that is none of kc's own gives is checked: KC_EINTERNAL names the element where bounds and classes are no enclosure. */
 KC_API KC_MUST_CHECK kc_status kc_oracle_run(kc_enclosure *out, const kc_oracle *o, const kc_buffer *const *inputs,
                                              const kc_oracle_params *p, kc_text *err);
 

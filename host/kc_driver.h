@@ -134,10 +134,6 @@ typedef struct kc_driver {
 /** Checks abi_size and required operations; KC_EINVAL names what is missing. */
 KC_API KC_MUST_CHECK kc_status kc_driver_check(const kc_driver *driver, kc_text *err);
 
-/** A backend in a shared object of its own exports this symbol (KC_API): kc and kc-runner load what KC_DRIVERS=PATH[:PATH]... names, and
- * the driver stands behind those built in. The struct lives as long as the object is loaded. See spec/embedding.md. */
-KC_API const kc_driver *kc_driver_entry(void);
-
 /* ---- the host's side: the one place where a backend's answers are checked before anybody believes them, and what the host does
  * where a backend leaves an optional operation out ---- */
 

@@ -115,12 +115,13 @@ static kc_status check_extras(const kc__metric_row *row, const kc_format *as, co
 
 kc_status kc_metric_run(kc_summary *out, const kc_metric *m, const kc_buffer *got, const kc_buffer *ref, const kc_format *as,
                         const double *denominator, kc_text *err) {
-  const kc__metric_row *row = (const kc__metric_row *)m;
+  const kc__metric_row given = {.public = *m, .block = kc__metric_given_block};
+  const kc__metric_row *row = m->value ? &given : (const kc__metric_row *)m;
   kc_status status = check_buffers(got, ref, err);
   if (status == KC_OK) status = check_extras(row, as, denominator, err);
   if (status != KC_OK) return status;
   int64_t count = kc_buffer_count(got);
-  kc__metric_job job = {kc_buffer_format(got), kc_buffer_cdata(got), kc_buffer_cdata(ref), as, denominator};
+  kc__metric_job job = {kc_buffer_format(got), kc_buffer_cdata(got), kc_buffer_cdata(ref), as, denominator, m->value};
   int workers = kc__parallel_workers(count, GRAIN);
   pass p = {.row = row, .job = &job};
   p.tallies = malloc((size_t)workers * sizeof *p.tallies);

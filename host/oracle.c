@@ -25,15 +25,49 @@ const kc_oracle *kc_oracle_find(const char *name) {
   return NULL;
 }
 
+/* An enclosure says one thing in two ways: a class that the bounds leave no room for is a mistake in the oracle. No class at all says
+ * that nothing is declared, and then the bounds mean nothing. */
+static bool contradicts(uint8_t classes, double lo, double hi) {
+  const uint8_t zero = KC_PZERO | KC_NZERO;
+  if (classes & KC_ANYTHING || !(classes & (KC_NFIN | KC_PFIN | zero))) return false;
+  return !(lo <= hi) || (classes & KC_NFIN && !(lo < 0)) || (classes & KC_PFIN && !(hi > 0)) ||
+         (classes & zero && !(lo <= 0 && hi >= 0));
+}
+
+static kc_status check_sets(const kc_enclosure *e, const kc_oracle *o, kc_text *err) {
+  if (!e->set_offsets || e->set_offsets[0] != 0)
+    return kc_fail(err, KC_EINTERNAL, "oracle '%s' gives indices: expected set_offsets, from 0 on", o->name);
+  for (int64_t i = 0; i < e->count; i++) {
+    if (e->set_offsets[i + 1] < e->set_offsets[i])
+      return kc_fail(err, KC_EINTERNAL, "oracle '%s': set_offsets decrease behind element %lld", o->name, (long long)i);
+  }
+  if (e->set_offsets[e->count] > 0 && !e->set_items)
+    return kc_fail(err, KC_EINTERNAL, "oracle '%s': set_items are missing", o->name);
+  return KC_OK;
+}
+
+static kc_status check_enclosure(const kc_enclosure *e, const kc_oracle *o, kc_text *err) {
+  if (o->index) return check_sets(e, o, err);
+  for (int64_t i = 0; i < e->count; i++) {
+    if (contradicts(e->classes[i], e->lo[i], e->hi[i]))
+      return kc_fail(err, KC_EINTERNAL, "oracle '%s': element %lld: bounds %g and %g with classes 0x%02x are no enclosure",
+                     o->name, (long long)i, e->lo[i], e->hi[i], e->classes[i]);
+  }
+  return KC_OK;
+}
+
 kc_status kc_oracle_run(kc_enclosure *out, const kc_oracle *o, const kc_buffer *const *inputs, const kc_oracle_params *p,
                         kc_text *err) {
-  int64_t count;
+  int64_t count = 0;
   memset(out, 0, sizeof *out);
   kc_status status = o->count(&count, inputs, p, err);
+  if (status == KC_OK && count < 0)
+    return kc_fail(err, KC_EINTERNAL, "oracle '%s': it counts %lld elements", o->name, (long long)count);
   if (status != KC_OK) return status;
   status = kc_enclosure_create(out, count);
   if (status != KC_OK) return kc_fail(err, status, "no memory for an enclosure of %lld elements", (long long)count);
   status = o->eval(out, inputs, p, err);
+  if (status == KC_OK && kc_oracle_find(o->name) != o) status = check_enclosure(out, o, err);
   if (status != KC_OK) kc_enclosure_clear(out);
   return status;
 }

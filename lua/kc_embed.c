@@ -1,8 +1,9 @@
-/* kc_embed.c - the first half of kc_embed.h: a state, its Lua, its drivers. Runs are in kc_embed_run.c. */
+/* kc_embed.c - the first half of kc_embed.h: a state, its Lua, what is added to it. Runs are in kc_embed_run.c. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "lkc_embedding.h"
+#include "lkc_extension.h"
 
 const char *kc_version(void) {
   return KC_VERSION;
@@ -54,7 +55,7 @@ kc_status lkc_outcome(lua_State *L, int message, kc_text *err) {
 static int prepare(lua_State *L) {
   kc_embed *e = lua_touserdata(L, 1);
   luaL_openlibs(L);
-  lkc_prepare(L, &(lkc_setup){.drivers = e->drivers.list, .role = "guest", .program = e->program});
+  lkc_prepare(L, &(lkc_setup){.drivers = kc_drivers, .role = "guest", .program = e->program});
   return 0;
 }
 
@@ -63,7 +64,6 @@ static kc_embed *new_embed(const kc_embed_options *options) {
   kc_embed *e = alloc(options->alloc_user, NULL, 0, sizeof *e);
   if (!e) return NULL;
   *e = (kc_embed){.options = *options, .alloc = alloc};
-  kc__driver_set_fill(&e->drivers);
   e->L = lua_newstate(alloc, options->alloc_user);
   if (e->L) return e;
   alloc(options->alloc_user, e, sizeof *e, 0);
@@ -104,8 +104,16 @@ const char *kc_embed_program(const kc_embed *e) {
   return e->program;
 }
 
-kc_status kc_embed_add_driver(kc_embed *e, const kc_driver *driver, kc_text *err) {
-  return kc__driver_set_add(&e->drivers, driver, err);
+static int extend(lua_State *L) {
+  lkc_extend(L, lua_touserdata(L, 1), NULL);
+  return 0;
+}
+
+kc_status kc_embed_add(kc_embed *e, const kc_extension *extension, kc_text *err) {
+  if (!lua_checkstack(e->L, 4)) return kc_fail(err, KC_ENOMEM, "no memory");
+  lua_pushcfunction(e->L, extend);
+  lua_pushlightuserdata(e->L, (void *)(uintptr_t)extension);
+  return lkc_call(e, 1, 0, KC_EINVAL, err);
 }
 
 /* ---- Lua -------------------------------------------------------------------------------------------------------------------- */
@@ -153,7 +161,8 @@ int kc_luaopen(struct lua_State *L) {
   luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
   if (lua_getfield(L, -1, "kc.core") == LUA_TNIL) {
     lkc_find_program(program);
-    lkc_prepare(L, &(lkc_setup){.drivers = kc_drivers, .role = "guest", .program = program});
+    lkc_prepare(
+        L, &(lkc_setup){.drivers = kc_drivers, .role = "guest", .program = program, .extensions = getenv("KC_EXTENSIONS")});
   }
   lua_getglobal(L, "require");
   lua_pushliteral(L, "kc");

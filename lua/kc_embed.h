@@ -8,14 +8,13 @@
  * Conventions are those of kc.h. Objects are not locked: one thread per kc_embed at a time; a callback must not use the kc_embed that
  * calls it. Texts are UTF-8, never NULL in results ("" where there is none), and belong to the object that they come from.
  *
- * Not here: registering a metric or an oracle written in C (kc.h has the fixed tables; an oracle in Lua is one function, see
- * kc_embed_decide), and judging contracts in the caller's process.
+ * Not here: judging contracts in the caller's process.
  */
 #ifndef KC_EMBED_H
 #define KC_EMBED_H
 
 #include "kc.h"
-#include "kc_driver.h"
+#include "kc_extension.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -60,9 +59,9 @@ KC_API KC_MUST_CHECK kc_status kc_embed_eval(kc_embed *e, const char *code, kc_t
 /** The prompt on this process's terminal, until Ctrl-D; KC_EUNSUPPORTED where standard input is none. It prints; Ctrl-C goes to the
  * caller's handler while an entry runs. */
 KC_API KC_MUST_CHECK kc_status kc_embed_repl(kc_embed *e, kc_text *err);
-/** Makes a driver of the caller's known in this state only: kc.device(name, { isolation = "none" }) opens it in this process. It must live as
- * long as e. For judging name it as a shared object, kc_run_options.drivers, which kc's processes load. */
-KC_API KC_MUST_CHECK kc_status kc_embed_add_driver(kc_embed *e, const kc_driver *driver, kc_text *err);
+/** Makes backends, oracles and metrics of the caller's known in this state; they must live as long as e. All are added or, KC_EINVAL, none.
+ * They serve kc_embed_decide, kc.metric, kc.device(name, { isolation = "none" }); for runs name a shared object, kc_run_options.extensions, which kc's processes load. */
+KC_API KC_MUST_CHECK kc_status kc_embed_add(kc_embed *e, const kc_extension *extension, kc_text *err);
 
 /** For a Lua state of the caller's: luaL_requiref(L, "kc", kc_luaopen, 0) gives it module kc, as `require "kc"` does in lua5.4. */
 KC_API int kc_luaopen(struct lua_State *L);
@@ -87,11 +86,11 @@ KC_API KC_MUST_CHECK kc_status kc_embed_decide(kc_decision *out, kc_embed *e, co
 
 /** What `kc run` is given; zeroed, every field has the command line's default. Lists end with NULL. */
 typedef struct kc_run_options {
-  const char *const *targets; /* contracts (file, folder, id), suites, incidents; NULL: all contracts of the installation */
-  const char *const *devices; /* NULL: cpu */
-  const char *const *drivers; /* full paths of shared objects with drivers (kc_driver_entry) */
-  const char *filter;         /* only contracts whose id matches */
-  const char *impl;           /* these implementations instead of the good ones */
+  const char *const *targets;    /* contracts (file, folder, id), suites, incidents; NULL: all contracts of the installation */
+  const char *const *devices;    /* NULL: cpu */
+  const char *const *extensions; /* full paths of shared objects with drivers, oracles or metrics (kc_extension_entry) */
+  const char *filter;            /* only contracts whose id matches */
+  const char *impl;              /* these implementations instead of the good ones */
   int64_t seed;
   int jobs;           /* 0: processors */
   double timeout;     /* seconds for one cell; 0: 60 */

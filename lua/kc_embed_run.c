@@ -76,7 +76,7 @@ static void push_options(lua_State *L, const kc_run_options *o) {
   lua_newtable(L);
   push_list(L, "targets", o->targets);
   push_list(L, "devices", o->devices);
-  push_list(L, "drivers", o->drivers);
+  push_list(L, "extensions", o->extensions);
   push_text(L, "filter", o->filter);
   push_text(L, "impl", o->impl);
   push_text(L, "trace", o->trace);

@@ -31,8 +31,8 @@ size_t lkc_checksize(lua_State *L, int arg);
 int lkc_checkshape(lua_State *L, int arg, int64_t shape[KC_MAX_RANK]);
 /* Nearest of a NULL-terminated list of names by edit distance, or NULL when none is near. */
 const char *lkc_nearest(const char *word, const char *const *names);
-/* Raises for argument `arg`: no WHAT is called as the argument is; did you mean ... The names are name_at(0), ..., ended by NULL. */
-int lkc_unknown(lua_State *L, int arg, const char *what, const char *(*name_at)(size_t));
+/* Raises for argument `arg`: no WHAT is called as the argument is; did you mean ... The names are name_at(L, 0), ..., ended by NULL. */
+int lkc_unknown(lua_State *L, int arg, const char *what, const char *(*name_at)(lua_State *L, size_t i));
 /* Field access on the table at `index`: raises naming the field when the type is wrong; *_or take a default for nil. */
 const char *lkc_fieldstring(lua_State *L, int index, const char *field, const char *fallback);
 lua_Integer lkc_fieldinteger(lua_State *L, int index, const char *field, lua_Integer fallback);
@@ -89,9 +89,6 @@ lkc_enclosure *lkc_newenclosure(lua_State *L);
 /* ---- From lkc_open.c ---------------------------------------------------------------------------------------------- */
 
 int luaopen_kc_core(lua_State *L);
-/* Gives the module the drivers it may open (NULL-terminated; lives as long as the state). */
-void lkc_setdrivers(lua_State *L, const kc_driver *const *drivers);
-const kc_driver *const *lkc_drivers(lua_State *L);
 /* The path of the program kc, which core.exe gives. */
 void lkc_setprogram(lua_State *L, const char *path);
 void lkc_pushprogram(lua_State *L);
@@ -113,5 +110,6 @@ void lkc_open_channel(lua_State *L);
 void lkc_open_crash(lua_State *L);
 void lkc_open_system(lua_State *L);
 void lkc_open_directory(lua_State *L);
+void lkc_open_extension(lua_State *L);
 
 #endif

@@ -74,10 +74,10 @@ const char *lkc_nearest(const char *word, const char *const *names) {
 
 #define MAX_NAMES 64
 
-int lkc_unknown(lua_State *L, int arg, const char *what, const char *(*name_at)(size_t)) {
+int lkc_unknown(lua_State *L, int arg, const char *what, const char *(*name_at)(lua_State *L, size_t i)) {
   const char *name = lua_tostring(L, arg), *names[MAX_NAMES + 1];
   size_t n = 0;
-  while (n < MAX_NAMES && (names[n] = name_at(n))) n++;
+  while (n < MAX_NAMES && (names[n] = name_at(L, n))) n++;
   names[n] = NULL;
   const char *near = lkc_nearest(name, names);
   return luaL_argerror(L, arg,
@@ -85,7 +85,8 @@ int lkc_unknown(lua_State *L, int arg, const char *what, const char *(*name_at)(
                             : lua_pushfstring(L, "no %s called '%s'", what, name));
 }
 
-static const char *format_name(size_t i) {
+static const char *format_name(lua_State *L, size_t i) {
+  (void)L;
   const kc_format *f = kc_format_at(i);
   return f ? f->name : NULL;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lkc.h"
+#include "lkc_extension.h"
 
 #define LKC_DEVICE "kc.device"
 #define LKC_KERNEL "kc.kernel"

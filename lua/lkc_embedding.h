@@ -11,7 +11,6 @@ struct kc_embed {
   lua_State *L;
   kc_embed_options options;
   kc_alloc_fn alloc;
-  kc__driver_set drivers;
   char program[PATH_MAX];
 };
 

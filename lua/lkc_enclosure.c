@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "lkc.h"
+#include "lkc_extension.h"
 
 #define CLASSES 7
-#define MAX_INPUTS 8
 
 lkc_enclosure *lkc_checkenclosure(lua_State *L, int arg) {
   lkc_enclosure *e = luaL_checkudata(L, arg, LKC_ENCLOSURE);
@@ -148,30 +148,31 @@ static int enclosure_by_hand(lua_State *L) {
 
 /* ---- oracles --------------------------------------------------------------------------------------------------------------- */
 
-/*--- Oracles that binary64 and comparisons of codes settle: {name, doc, arity, index}.
+/*--- Oracles that binary64 and comparisons of codes settle, and those of extensions: {name, doc, arity, index, parameters = words}.
 --- @return table rows
 function core.oracles() end */
 static int list_oracles(lua_State *L) {
   lua_newtable(L);
-  for (size_t i = 0; kc_oracle_at(i); i++) {
-    const kc_oracle *o = kc_oracle_at(i);
+  for (size_t i = 0; lkc_oracle_at(L, i); i++) {
+    const kc_oracle *o = lkc_oracle_at(L, i);
     lua_newtable(L);
     lkc_setstring(L, "name", o->name);
     lkc_setstring(L, "doc", o->doc);
     lkc_setinteger(L, "arity", o->arity);
     lkc_setboolean(L, "index", o->index);
+    lkc_setstring(L, "parameters", o->parameters ? o->parameters : "");
     lua_seti(L, -2, (lua_Integer)i + 1);
   }
   return 1;
 }
 
-static const char *oracle_name(size_t i) {
-  const kc_oracle *o = kc_oracle_at(i);
+static const char *oracle_name(lua_State *L, size_t i) {
+  const kc_oracle *o = lkc_oracle_at(L, i);
   return o ? o->name : NULL;
 }
 
 static const kc_oracle *check_oracle(lua_State *L, int arg) {
-  const kc_oracle *o = kc_oracle_find(luaL_checkstring(L, arg));
+  const kc_oracle *o = lkc_oracle_find(L, luaL_checkstring(L, arg));
   if (!o) lkc_unknown(L, arg, "oracle", oracle_name);
   return o;
 }
@@ -194,9 +195,9 @@ static int run_oracle(lua_State *L) {
     lua_replace(L, 3);
   }
   luaL_checktype(L, 3, LUA_TTABLE);
-  const kc_buffer *inputs[MAX_INPUTS];
+  const kc_buffer *inputs[KC_MAX_ORACLE_INPUTS];
   int n = (int)luaL_len(L, 2);
-  if (n != o->arity || n > MAX_INPUTS) return luaL_error(L, "oracle %s: expected %d inputs, got %d", o->name, o->arity, n);
+  if (n != o->arity) return luaL_error(L, "oracle %s: expected %d inputs, got %d", o->name, o->arity, n);
   for (int i = 0; i < n; i++) {
     lua_geti(L, 2, i + 1);
     inputs[i] = lkc_checkbuffer(L, -1);

@@ -34,7 +34,8 @@ static int exact_oracles(lua_State *L) {
   return 1;
 }
 
-static const char *oracle_name(size_t i) {
+static const char *oracle_name(lua_State *L, size_t i) {
+  (void)L;
   const kc_exact *op = kc_exact_at(i);
   if (op) return kc_exact_name(op);
   size_t elementwise = 0;

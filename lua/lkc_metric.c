@@ -2,14 +2,15 @@
 #include <string.h>
 
 #include "lkc.h"
+#include "lkc_extension.h"
 
 /*--- The metrics: {name, unit, doc}.
 --- @return table rows
 function core.metrics() end */
 static int list_metrics(lua_State *L) {
   lua_newtable(L);
-  for (size_t i = 0; kc_metric_at(i); i++) {
-    const kc_metric *m = kc_metric_at(i);
+  for (size_t i = 0; lkc_metric_at(L, i); i++) {
+    const kc_metric *m = lkc_metric_at(L, i);
     lua_newtable(L);
     lkc_setstring(L, "name", m->name);
     lkc_setstring(L, "unit", m->unit);
@@ -19,13 +20,13 @@ static int list_metrics(lua_State *L) {
   return 1;
 }
 
-static const char *metric_name(size_t i) {
-  const kc_metric *m = kc_metric_at(i);
+static const char *metric_name(lua_State *L, size_t i) {
+  const kc_metric *m = lkc_metric_at(L, i);
   return m ? m->name : NULL;
 }
 
 static const kc_metric *check_metric(lua_State *L, int arg) {
-  const kc_metric *m = kc_metric_find(luaL_checkstring(L, arg));
+  const kc_metric *m = lkc_metric_find(L, luaL_checkstring(L, arg));
   if (!m) lkc_unknown(L, arg, "metric", metric_name);
   return m;
 }

@@ -1,19 +1,7 @@
 /* lkc_open.c - composition root of module kc.core, and what a state was told of its surroundings. */
 #include "lkc.h"
 
-static const char drivers_key = 0, program_key = 0, guest_key = 0;
-
-void lkc_setdrivers(lua_State *L, const kc_driver *const *drivers) {
-  lua_pushlightuserdata(L, (void *)(uintptr_t)drivers);
-  lua_rawsetp(L, LUA_REGISTRYINDEX, &drivers_key);
-}
-
-const kc_driver *const *lkc_drivers(lua_State *L) {
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &drivers_key);
-  const kc_driver *const *drivers = (const kc_driver *const *)lua_touserdata(L, -1);
-  lua_pop(L, 1);
-  return drivers;
-}
+static const char program_key = 0, guest_key = 0;
 
 void lkc_setprogram(lua_State *L, const char *path) {
   lua_pushstring(L, path);
@@ -37,9 +25,10 @@ bool lkc_isguest(lua_State *L) {
 }
 
 int luaopen_kc_core(lua_State *L) {
-  static void (*const openers[])(lua_State *) = {lkc_open_format,  lkc_open_buffer, lkc_open_fill,   lkc_open_enclosure,
-                                                 lkc_open_metric,  lkc_open_npy,    lkc_open_device, lkc_open_process,
-                                                 lkc_open_channel, lkc_open_crash,  lkc_open_system, lkc_open_directory};
+  static void (*const openers[])(lua_State *) = {lkc_open_format,   lkc_open_buffer, lkc_open_fill,   lkc_open_enclosure,
+                                                 lkc_open_metric,   lkc_open_npy,    lkc_open_device, lkc_open_process,
+                                                 lkc_open_channel,  lkc_open_crash,  lkc_open_system, lkc_open_directory,
+                                                 lkc_open_extension};
   luaL_checkversion(L);
   lua_newtable(L);
   for (size_t i = 0; i < sizeof openers / sizeof *openers; i++) openers[i](L);

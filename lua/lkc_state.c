@@ -3,6 +3,7 @@
 
 #include "lkc.h"
 #include "lkc_embed.h"
+#include "lkc_extension.h"
 #include "lkc_place.h"
 #include "lkc_state.h"
 
@@ -53,7 +54,7 @@ static void remember_program(lua_State *L, const char *path) {
 }
 
 void lkc_prepare(lua_State *L, const lkc_setup *setup) {
-  lkc_setdrivers(L, setup->drivers);
+  lkc_open_extensions(L, setup->drivers);
   lkc_setguest(L, strcmp(setup->role, "guest") == 0);
   luaL_requiref(L, "kc.core", luaopen_kc_core, 0);
   lkc_setstring(L, "version", KC_VERSION);
@@ -63,6 +64,7 @@ void lkc_prepare(lua_State *L, const lkc_setup *setup) {
   lua_pop(L, 1);
   add_searcher(L);
   remember_program(L, setup->program);
+  lkc_load_extensions(L, setup->extensions);
 }
 
 static int open_all(lua_State *L) {

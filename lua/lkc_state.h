@@ -6,7 +6,8 @@
 
 /* What a state is told. Everything pointed to lives as long as the state. */
 typedef struct lkc_setup {
-  const kc_driver *const *drivers; /* NULL-terminated */
+  const kc_driver *const *drivers; /* kc's own; NULL-terminated */
+  const char *extensions;          /* full paths of shared objects, separated by colons; NULL: none */
   const char *role;                /* core.role: "judge", "runner", "guest" (in somebody else's process) */
   const char *program;             /* path of kc; NULL: the running program */
 } lkc_setup;

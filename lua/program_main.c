@@ -28,16 +28,9 @@ static int run(lua_State *L, const char *module, int argc, char **argv) {
 }
 
 int lkc_program(const char *name, const char *role, const char *module, int argc, char **argv) {
-  kc_text err;
-  kc__driver_set drivers;
   const char *error = NULL;
   kc_fpstate_set(kc_fpstate_default());
-  kc__driver_set_fill(&drivers);
-  if (kc__driver_set_load(&drivers, getenv("KC_DRIVERS"), &err) != KC_OK) {
-    fprintf(stderr, "%s: KC_DRIVERS: %s\n", name, err.s);
-    return 4;
-  }
-  lua_State *L = lkc_newstate(&(lkc_setup){.drivers = drivers.list, .role = role}, &error);
+  lua_State *L = lkc_newstate(&(lkc_setup){.drivers = kc_drivers, .role = role, .extensions = getenv("KC_EXTENSIONS")}, &error);
   if (error) {
     fprintf(stderr, "%s: %s\n", name, error);
     return 4;

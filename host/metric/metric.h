@@ -12,8 +12,9 @@ enum { KC__METRIC_BLOCK = 1024 };
 typedef struct kc__metric_job {
   const kc_format *f;
   const void *got, *ref;
-  const kc_format *as;       /* format whose ulps are counted; f itself by default */
-  const double *denominator; /* one per element, or NULL */
+  const kc_format *as;                                         /* format whose ulps are counted; f itself by default */
+  const double *denominator;                                   /* one per element, or NULL */
+  double (*value)(double got, double ref, const kc_format *f); /* of a metric that is none of kc's own */
 } kc__metric_job;
 
 /* Counts of one worker; everything in it is independent of the order in which blocks are added. */
@@ -38,6 +39,9 @@ typedef struct kc__metric_row {
 
 extern const kc__metric_row kc__metric_ulp, kc__metric_abs, kc__metric_rel, kc__metric_denom, kc__metric_bits,
     kc__metric_bitwise, kc__metric_class;
+
+/* The block of metrics that are none of kc's own. */
+double kc__metric_given_block(const kc__metric_job *j, int64_t first, int n, kc__tally *t);
 
 void kc__tally_init(kc__tally *t);
 void kc__tally_merge(kc__tally *t, const kc__tally *from);

@@ -65,6 +65,16 @@ static double block_denom(const kc__metric_job *j, int64_t first, int n, kc__tal
   return kc__metric_real_block(j, first, n, t, value_denom);
 }
 
+static double value_given(const kc__metric_job *j, int64_t i, double got, double ref) {
+  (void)i;
+  double v = j->value(got, ref, j->f);
+  return v >= 0 ? v : KC__INF;
+}
+
+double kc__metric_given_block(const kc__metric_job *j, int64_t first, int n, kc__tally *t) {
+  return kc__metric_real_block(j, first, n, t, value_given);
+}
+
 /* -log2 of a relative error, between 0 and the precision of the format. */
 static double effective_bits(const kc__metric_job *j, double rel) {
   double precision = j->f->kind == KC_FLOAT ? j->f->frac_bits + 1 : j->f->bits;

@@ -75,6 +75,7 @@ static kc_status eval_clamp(kc_enclosure *out, const kc_buffer *const *inputs, c
 const kc_oracle kc__oracle_clamp = {.name = "clamp",
                                     .doc = "min(max(x, a), b); a NaN stays NaN, or with nan=ignore gives a",
                                     .arity = 1,
+                                    .parameters = "a b nan",
                                     .count = count_clamp,
                                     .eval = eval_clamp};
 
@@ -98,5 +99,6 @@ static kc_status eval_max(kc_enclosure *out, const kc_buffer *const *inputs, con
 const kc_oracle kc__oracle_max = {.name = "max",
                                   .doc = "the larger of x and y; either zero where both are; nan=propagate or ignore",
                                   .arity = 2,
+                                  .parameters = "nan",
                                   .count = count_max,
                                   .eval = eval_max};

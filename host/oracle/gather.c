@@ -76,6 +76,7 @@ const kc_oracle kc__oracle_gather = {.name = "gather",
                                             "outside=clamp, zero, wrap, fill or anything "
                                             "says, else it is undeclared",
                                      .arity = 2,
+                                     .parameters = "outside fill",
                                      .count = count_gather,
                                      .eval = eval_gather};
 
@@ -143,5 +144,6 @@ const kc_oracle kc__oracle_scatter = {.name = "scatter",
                                           "base with values[i] at index[i], 0-based; an index outside does what outside=drop, "
                                           "clamp or wrap says; of several values for one element tie=first or last stays",
                                       .arity = 3,
+                                      .parameters = "outside tie",
                                       .count = count_scatter,
                                       .eval = eval_scatter};

@@ -61,6 +61,7 @@ const kc_oracle kc__oracle_reduce_max = {
     .name = "reduce_max",
     .doc = "largest element along axis (the last when absent); either zero where both occur; nan=propagate or ignore",
     .arity = 1,
+    .parameters = "axis nan",
     .count = count_reduced,
     .eval = eval_reduce_max};
 
@@ -139,6 +140,7 @@ const kc_oracle kc__oracle_argmax = {
     .doc = "0-based index of the largest element along axis (the last when absent); tie=first, last or any; a NaN is "
            "largest, or with nan=ignore skipped (only NaNs: undeclared)",
     .arity = 1,
+    .parameters = "axis nan tie",
     .index = true,
     .count = count_reduced,
     .eval = eval_argmax};

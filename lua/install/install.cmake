@@ -7,7 +7,7 @@ install(TARGETS kc RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS kc-runner kc-rtc RUNTIME DESTINATION ${PRIVATE_DIR})
 install(TARGETS kc_exact kc_zip kc_line LIBRARY DESTINATION ${PRIVATE_DIR})
 install(TARGETS kc_shared EXPORT kcTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(FILES host/kc.h host/kc_driver.h host/npy.h host/diff.h lua/kc_embed.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kc)
+install(FILES host/kc.h host/kc_driver.h host/kc_extension.h host/npy.h host/diff.h lua/kc_embed.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kc)
 install(DIRECTORY contracts DESTINATION ${CMAKE_INSTALL_DATADIR}/kc)
 
 # The module of stock Lua finds libkc from where it lies, unless somebody moves it.

@@ -154,6 +154,12 @@ function probes.driver(row)
   return nil, row.device.why
 end
 
+-- One that cannot be loaded ends kc at its start.
+function probes.extension(row)
+  local x = row.extension
+  return ("%s: drivers %d, oracles %d, metrics %d"):format(x.path, x.drivers, x.oracles, x.metrics)
+end
+
 -- ---- what kc uses ---------------------------------------------------------------------------------------------------------------
 
 local rows = {
@@ -197,6 +203,9 @@ local rows = {
 
 local function all_rows()
   local list = table.move(rows, 1, #rows, 1, {})
+  for _, extension in ipairs(core.extensions()) do
+    list[#list + 1] = { "extension", probe = "extension", extension = extension, purpose = "what KC_EXTENSIONS names" }
+  end
   for _, device in ipairs(require("kc.device").devices()) do
     list[#list + 1] = { "device " .. device.name, needed = device.driver == "cpu", probe = "driver", device = device,
                         purpose = "runs kernels", get = "see above" }

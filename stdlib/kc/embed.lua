@@ -28,9 +28,9 @@ local function command_line(options, fd)
   end
   if options.thorough then add "--thorough" end
   add("--", table.unpack(options.targets or {}))
-  if options.drivers and options.drivers[1] then
+  if options.extensions and options.extensions[1] then
     table.move(argv, 1, #argv, 3, argv)
-    argv[1], argv[2] = "/usr/bin/env", "KC_DRIVERS=" .. table.concat(options.drivers, ":")
+    argv[1], argv[2] = "/usr/bin/env", "KC_EXTENSIONS=" .. table.concat(options.extensions, ":")
   end
   return argv
 end
@@ -140,7 +140,7 @@ local codes = { [verdict.exit.usage] = "invalid", [verdict.exit.interrupted] = "
 
 --- Runs `kc run` with these options. Violations are results; of a run that was cancelled, or in which some target was refused, there are
 --- those results that came before.
----@param options table {targets=, devices=, filter=, impl=, seed=, jobs=, timeout=, thorough=, trace=, report=, drivers=}
+---@param options table {targets=, devices=, filter=, impl=, seed=, jobs=, timeout=, thorough=, trace=, report=, extensions=}
 ---@param on table|nil functions: log(line), progress(done, total), cancel() -> true to stop
 ---@return table|nil run {code=exit code, results=list, messages=list}
 ---@return string|nil message
@@ -165,7 +165,7 @@ end
 function M.judge(target, options)
   local o = options or {}
   local run, message, code = M.run({ targets = { target }, devices = { o.device or "cpu" }, impl = o.impl, seed = o.seed,
-                                     timeout = o.timeout, drivers = o.drivers }, { progress = o.progress })
+                                     timeout = o.timeout, extensions = o.extensions }, { progress = o.progress })
   if not run or code then error(message, 3) end
   if #run.results == 0 then error(run.messages[1] or "nothing was selected", 3) end
   return run.results

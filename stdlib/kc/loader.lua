@@ -75,9 +75,6 @@ end
 ---@return string|nil text, string|nil message
 M.read = read
 
--- Text that identifies the judge: a contract's record is void when the judge changes.
-local function judge_identity() return "kc " .. core.version end
-
 --- A file named in a contract or suite: relative to it, unless absolute. Of a list the first that exists, else the first.
 ---@param directory string
 ---@param file string|table
@@ -106,6 +103,17 @@ function M.file_digest(path)
     digests[path] = known
   end
   return known.digest
+end
+
+-- Text that identifies the judge: a contract's record is void when the judge changes, or an oracle that it was given.
+local function judge_identity()
+  local parts = { "kc " .. core.version }
+  for _, extension in ipairs(core.extensions()) do
+    if extension.oracles + extension.metrics > 0 then
+      parts[#parts + 1] = extension.path and M.file_digest(extension.path) or "the program's own"
+    end
+  end
+  return table.concat(parts, " + ")
 end
 
 --- Digest of a file's contract: its text, the text of every kernel file it names, and the judge's version.

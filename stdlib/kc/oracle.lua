@@ -22,17 +22,27 @@ local exact_inputs = {
   sum = { 1, 1 }, mean = { 1, 1 }, dot = { 2, 2 }, cumsum = { 1, 1 }, softmax = { 1, 1 }, log_softmax = { 1, 1 }, logsumexp = { 1, 1 },
   variance = { 1, 1 }, layernorm = { 1, 3 }, rmsnorm = { 1, 2 },
 }
-local core_inputs = {}
-for _, row in ipairs(core.oracles and core.oracles() or {}) do core_inputs[row.name] = { row.arity, row.arity } end
 
--- The parameters that an oracle reads; any other is refused.
-local reads = {
-  clamp = { "a", "b", "nan" }, max = { "nan" }, reduce_max = { "axis", "nan" }, argmax = { "axis", "nan", "tie" },
-  gather = { "outside", "fill" }, scatter = { "outside", "tie" }, matmul = { "alpha", "beta", "transpose_a", "transpose_b", "magnitude" },
+-- The parameters that an oracle reads; any other is refused. Those of core are in its own table.
+local exact_reads = {
+  matmul = { "alpha", "beta", "transpose_a", "transpose_b", "magnitude" },
   sum = { "axis", "magnitude" }, mean = { "axis", "magnitude" }, dot = { "axis", "magnitude" }, cumsum = { "axis", "magnitude" },
   softmax = { "axis" }, log_softmax = { "axis" }, logsumexp = { "axis" }, variance = { "axis", "ddof" },
   layernorm = { "axis", "epsilon" }, rmsnorm = { "axis", "epsilon" },
 }
+
+-- The row of an oracle of core, or of an extension, which may come at any time.
+local function core_row(name)
+  for _, row in ipairs(core.oracles()) do if row.name == name then return row end end
+end
+
+local function reads(name)
+  local row = not exact_reads[name] and core_row(name)
+  if not row then return exact_reads[name] or {} end
+  local list = {}
+  for word in row.parameters:gmatch "%S+" do list[#list + 1] = word end
+  return list
+end
 
 -- Policies: parameters that no convention settles. Left out, the policy is undeclared, and so is what depends on it.
 local policies = {
@@ -46,7 +56,7 @@ local policies = {
 function M.names()
   local all = {}
   for name in next, exact_inputs do all[name] = true end -- sorted below
-  for name in next, core_inputs do all[name] = true end -- sorted below
+  for _, row in ipairs(core.oracles()) do all[row.name] = true end
   return words.keys(all)
 end
 
@@ -58,8 +68,10 @@ function M.exact_names() return words.keys(exact_inputs) end
 ---@param name string
 ---@return integer|nil least, integer|nil most
 function M.inputs(name)
-  local range = exact_inputs[name] or core_inputs[name]
+  local range = exact_inputs[name]
   if range then return range[1], range[2] end
+  local row = core_row(name)
+  if row then return row.arity, row.arity end
 end
 
 --- The parameters that an oracle reads, each with what it may say where no convention settles it.
@@ -68,7 +80,7 @@ end
 function M.parameters(name)
   local list, said = {}, {}
   for _, policy in ipairs(policies[name] or {}) do said[policy[1]] = (" (%s)"):format(policy[2]) end
-  for i, key in ipairs(reads[name] or {}) do list[i] = key .. (said[key] or "") end
+  for i, key in ipairs(reads(name)) do list[i] = key .. (said[key] or "") end
   return list
 end
 
@@ -79,7 +91,7 @@ end
 
 -- The levels: who called kc.oracle.NAME, which calls describe in its tail.
 local function check_params(name, params)
-  local known = reads[name] or {}
+  local known = reads(name)
   for _, key in ipairs(words.keys(params)) do
     local found = false
     for _, other in ipairs(known) do found = found or other == key end

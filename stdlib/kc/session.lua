@@ -8,7 +8,7 @@ local M = {}
 ---@param options table|nil {impl=glob (default: the good ones), device="cpu", seed=0, timeout=60, progress=function}
 ---@return table results list of {contract=, implementation=, verdict={name=, reason=}, worst=, replay=, ...}
 function M.judge(target, options)
-  local wrong = words.unfit(options or {}, { "impl", "device", "seed", "timeout", "progress", "drivers" })
+  local wrong = words.unfit(options or {}, { "impl", "device", "seed", "timeout", "progress", "extensions" })
   if wrong then error("kc.judge: argument 2: " .. wrong, 2) end
   if require("kc.core").role == "guest" then return require("kc.embed").judge(target, options) end
   options = options or {}

@@ -5,6 +5,7 @@
 
 #include "faulty.h"
 #include "lkc.h"
+#include "lkc_extension.h"
 
 /* ---- the driver struct ------------------------------------------------------------------------------------------------- */
 
@@ -45,7 +46,7 @@ static const kc_driver *const table[] = {&kc_driver_faulty, NULL};
 static lua_State *state(void) {
   lua_State *L = luaL_newstate();
   luaL_openlibs(L);
-  lkc_setdrivers(L, table);
+  lkc_open_extensions(L, table);
   luaL_requiref(L, "kc.core", luaopen_kc_core, 1);
   lua_setglobal(L, "core");
   faulty = (faulty_plan){0};

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE 1
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,20 +87,113 @@ Test(embed, exhausted_memory_is_a_status) {
   cr_expect_gt(failures, 20);
 }
 
+/* ---- extensions of the program's own ------------------------------------------------------------------------------------------ */
+
+/* What the oracle under test gives for every element. */
+static struct {
+  double lo, hi;
+  uint8_t classes;
+} answer;
+
+static kc_status count_first(int64_t *out, const kc_buffer *const *inputs, const kc_oracle_params *p, kc_text *err) {
+  (void)p, (void)err;
+  *out = kc_buffer_count(inputs[0]);
+  return KC_OK;
+}
+
+static kc_status give_answer(kc_enclosure *out, const kc_buffer *const *inputs, const kc_oracle_params *p, kc_text *err) {
+  (void)inputs, (void)p, (void)err;
+  for (int64_t i = 0; i < out->count; i++) {
+    out->lo[i] = answer.lo;
+    out->hi[i] = answer.hi;
+    out->classes[i] = answer.classes;
+  }
+  return KC_OK;
+}
+
+static double tenths(double got, double ref, const kc_format *f) {
+  (void)f;
+  return got < 0 ? -1 : 10 * (got - ref);
+}
+
+static const kc_oracle mine = {
+    .name = "mine", .doc = "what the test says", .arity = 1, .parameters = "axis a", .count = count_first, .eval = give_answer};
+static const kc_metric tenths_of = {.name = "tenths", .unit = "0.1", .doc = "in tenths", .value = tenths};
+
+static kc_status add(kc_embed *e, const kc_driver *driver, const kc_oracle *oracle, const kc_metric *metric, kc_text *err) {
+  const kc_driver *drivers[] = {driver, NULL};
+  const kc_oracle *oracles[] = {oracle, NULL};
+  const kc_metric *metrics[] = {metric, NULL};
+  return kc_embed_add(e, &(kc_extension){KC_EXTENSION_ABI, drivers, oracles, metrics}, err);
+}
+
 Test(embed, drivers_of_the_program) {
   kc_text out, err;
   kc_embed *e = opened(NULL);
   faulty = (faulty_plan){0};
-  cr_expect_eq(kc_embed_add_driver(e, &kc_driver_faulty, &err), KC_OK, "%s", err.s);
-  cr_expect_eq(kc_embed_add_driver(e, &kc_driver_faulty, &err), KC_EINVAL);
+  cr_expect_eq(add(e, &kc_driver_faulty, NULL, NULL, &err), KC_OK, "%s", err.s);
+  cr_expect_eq(add(e, &kc_driver_faulty, NULL, NULL, &err), KC_EINVAL);
   cr_expect(strstr(err.s, "another of this name"), "%s", err.s);
-  cr_expect_eq(kc_embed_add_driver(e, &(kc_driver){.abi_size = 3}, &err), KC_EINVAL);
+  cr_expect_eq(add(e, &(kc_driver){.abi_size = 3}, NULL, NULL, &err), KC_EINVAL);
   const char *code =
       "local kc = require 'kc' local d = kc.device('faulty', { isolation = 'none' }) local f = d:fingerprint().name "
       "d:close() return f:sub(1, 3)";
   cr_expect_eq(kc_embed_eval(e, code, &out, &err), KC_OK, "%s", err.s);
   cr_expect_str_eq(out.s, "nnn");
   cr_expect_eq(faulty.devices, 0);
+  kc_embed_close(e);
+}
+
+Test(embed, refuses_what_is_no_extension) {
+  static const struct {
+    kc_oracle oracle;
+    const char *text;
+  } oracles[] = {
+      {{.name = "Mine"}, "oracle 'Mine': expected a name"},
+      {{.name = NULL}, "oracle '(none)': expected a name"},
+      {{.name = "relu"}, "oracle 'relu': another"},
+      {{.name = "softmax"}, "oracle 'softmax': another"},
+      {{.name = "mine"}, "doc is missing"},
+      {{.name = "mine", .doc = "", .count = count_first}, "eval is missing"},
+      {{.name = "mine", .doc = "", .count = count_first, .eval = give_answer}, "arity is 0"},
+      {{.name = "mine", .doc = "", .arity = 9, .count = count_first, .eval = give_answer}, "arity is 9"},
+      {{.name = "mine", .doc = "", .arity = 1, .parameters = "axis  axes", .count = count_first, .eval = give_answer},
+       "unknown parameter 'axes'; known are a b axis"}};
+  static const struct {
+    kc_metric metric;
+    const char *text;
+  } metrics[] = {{{.name = "ulp"}, "metric 'ulp': another"},
+                 {{.name = "tenths", .unit = "1", .doc = ""}, "value is missing"},
+                 {{.name = "a b"}, "expected a name"}};
+  kc_text err;
+  kc_embed *e = opened(NULL);
+  for (size_t i = 0; i < sizeof oracles / sizeof *oracles; i++) {
+    cr_expect_eq(add(e, NULL, &oracles[i].oracle, NULL, &err), KC_EINVAL);
+    cr_expect(strstr(err.s, oracles[i].text), "%s", err.s);
+  }
+  for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++) {
+    cr_expect_eq(add(e, NULL, &mine, &metrics[i].metric, &err), KC_EINVAL);
+    cr_expect(strstr(err.s, metrics[i].text), "%s", err.s);
+  }
+  cr_expect_eq(kc_embed_add(e, NULL, &err), KC_EINVAL);
+  cr_expect_eq(kc_embed_add(e, &(kc_extension){.abi = 1}, &err), KC_EINVAL);
+  cr_expect(strstr(err.s, "another kc_extension.h"), "%s", err.s);
+  cr_expect_eq(add(e, NULL, &mine, NULL, &err), KC_OK, "of a refused extension nothing is known: %s", err.s);
+  kc_embed_close(e);
+}
+
+Test(embed, metrics_of_the_program) {
+  kc_text out, err;
+  kc_embed *e = opened(NULL);
+  cr_expect_eq(add(e, NULL, NULL, &tenths_of, &err), KC_OK, "%s", err.s);
+  const char *code =
+      "local kc = require 'kc' local m = kc.metric('tenths', kc.buffer('f32', 2, { 2.5, 1 }), kc.buffer('f32', 2, { 1, 1 })) "
+      "return m.max .. ' ' .. m.mean .. ' ' .. m.worst";
+  cr_expect_eq(kc_embed_eval(e, code, &out, &err), KC_OK, "%s", err.s);
+  cr_expect_str_eq(out.s, "15.0 7.5 1");
+  code = "local kc = require 'kc' return kc.metric('tenths', kc.buffer('f32', 1, { -1 }), kc.buffer('f32', 1, { 1 })).max";
+  cr_expect_eq(kc_embed_eval(e, code, &out, &err), KC_OK, "%s", err.s);
+  cr_expect_str_eq(out.s, "inf", "a value that is no number >= 0 is seen");
   kc_embed_close(e);
 }
 
@@ -160,6 +254,40 @@ Test(embed, refuses_what_is_no_oracle) {
   cr_expect(strstr(err.s, "expected an oracle"), "%s", err.s);
   cr_expect_eq(decide(&d, e, x, "kc.oracle.(", x, &err), KC_EINVAL);
   cr_expect(strncmp(err.s, "oracle: ", 8) == 0, "%s", err.s);
+  kc_buffer_release(x);
+  kc_embed_close(e);
+}
+
+Test(embed, oracles_of_the_program) {
+  static const struct {
+    double lo, hi;
+    uint8_t classes;
+    const char *wrong; /* NULL: an enclosure */
+  } answers[] = {{1, 1, KC_PFIN, NULL},
+                 {-1, 3, KC_PFIN, NULL}, /* loose bounds are bounds */
+                 {NAN, NAN, KC_NAN, NULL},
+                 {5, 1, 0, NULL}, /* nothing is declared */
+                 {2, 1, KC_PFIN, "element 0: bounds 2 and 1 with classes 0x20"},
+                 {NAN, 1, KC_PFIN, "are no enclosure"},
+                 {-2, -1, KC_PFIN, "are no enclosure"},
+                 {1, 2, KC_NFIN | KC_PFIN, "are no enclosure"},
+                 {1, 2, KC_PZERO | KC_PFIN, "are no enclosure"}};
+  kc_text err;
+  kc_decision d;
+  kc_embed *e = with_program((kc_embed_options){.alloc = NULL});
+  kc_buffer *x = pair_of(1, 1);
+  cr_expect_eq(add(e, NULL, &mine, NULL, &err), KC_OK, "%s", err.s);
+  for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+    answer.lo = answers[i].lo, answer.hi = answers[i].hi, answer.classes = answers[i].classes;
+    kc_status status = decide(&d, e, x, "kc.oracle.mine('x', { axis = 0 })", x, &err);
+    cr_expect_eq(status == KC_OK, answers[i].wrong == NULL, "%zu: %s", i, err.s);
+    cr_expect(!answers[i].wrong || strstr(err.s, answers[i].wrong), "%s", err.s);
+    if (i == 0) cr_expect_eq(d.value_yes, 2);
+  }
+  cr_expect_eq(decide(&d, e, x, "kc.oracle.mine('x', { epsilon = 0 })", x, &err), KC_EINVAL);
+  cr_expect(strstr(err.s, "reads no parameter 'epsilon'"), "%s", err.s);
+  cr_expect_eq(decide(&d, e, x, "kc.oracle.mine('x', 'x')", x, &err), KC_EINVAL);
+  cr_expect(strstr(err.s, "expected 1 input names, got 2"), "%s", err.s);
   kc_buffer_release(x);
   kc_embed_close(e);
 }

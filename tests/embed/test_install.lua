@@ -68,7 +68,7 @@ for kind, name in must("nm -D --defined-only moved/lib/libkc.so"):gmatch "%x+ (%
   assert(kind == "T" and declared[name], ("libkc.so exports %s (%s), which no installed header declares"):format(name, kind))
   exported[name] = true
 end
-declared.kc_driver_entry = nil -- a driver's, not the library's
+declared.kc_extension_entry = nil -- an extension's, not the library's
 for name in next, declared do assert(exported[name], "libkc.so lacks " .. name) end
 passed = passed + 1
 
@@ -132,25 +132,40 @@ end
 local lua = ("KC_CACHE=%s/cache LUA_CPATH='%s/lib/lua/5.4/?.so;;' lua5.4 "):format(work, root)
 assert(must(lua .. quoted(here .. "/examples/numbers.lua")):find("less_else_x\theld", 1, true))
 
--- ---- a backend in a shared object ---------------------------------------------------------------------------------------------
+-- ---- a backend, an oracle and a metric in a shared object ----------------------------------------------------------------------
 
-must(environment .. ("cc -shared -fPIC -std=c99 -Wall -Wextra -pedantic -Werror %s/my_device.c -o mine.so -Wl,-rpath,%s/lib " ..
-  "$(%spkg-config --cflags --libs kc)"):format(quoted(here), root, environment))
-local mine = environment .. ("KC_DRIVERS=%s/mine.so moved/bin/kc "):format(work)
+must(environment .. ("cc -shared -fPIC -std=c99 -Wall -Wextra -pedantic -Werror %s/my_extension.c -o mine.so -Wl,-rpath,%s/lib " ..
+  "$(%spkg-config --cflags --libs kc) -lm"):format(quoted(here), root, environment))
+local mine = environment .. ("KC_EXTENSIONS=%s/mine.so moved/bin/kc "):format(work)
 assert(must(mine .. "devices"):find "mine +a device of mine")
 local judged = must(mine .. ("run %s/scale --device mine"):format(quoted(here)))
 assert(judged:find("twice.f32  on mine", 1, true) and judged:find("1 held, 0 violated", 1, true), judged)
-local script = ([[local r = require "kc".judge("%s/scale", { device = "mine", impl = "*", drivers = { "%s/mine.so" } })
+local script = ([[local r = require "kc".judge("%s/scale", { device = "mine", impl = "*", extensions = { "%s/mine.so" } })
 for _, cell in ipairs(r) do print(cell.implementation, cell.device, cell.verdict.name) end]]):format(here, work)
 local cells = must(lua .. "-e " .. quoted(script))
 assert(cells:find "twice\tmine\theld" and cells:find "nearly\tmine\tviolated", cells)
-local refused = shell(lua .. "-e " .. quoted "require 'kc'.judge('C-EXC-01/relu.f32', { drivers = { '/none.so' } })")
+local refused = shell(lua .. "-e " .. quoted "require 'kc'.judge('C-EXC-01/relu.f32', { extensions = { '/none.so' } })")
 assert(refused:find("/none.so: cannot open shared object", 1, true), refused)
 for path, why in next, { ["none.so"] = "expected a full path", ["/none.so"] = "cannot open shared object",
-                         [root .. "/lib/libkc.so"] = "exports no function kc_driver_entry" } do
-  local text, ok = shell(environment .. ("KC_DRIVERS=%s moved/bin/kc devices"):format(path))
+                         [root .. "/lib/libkc.so"] = "exports no function kc_extension_entry",
+                         [("%s/mine.so:%s/mine.so"):format(work, work)] = "driver 'mine': another of this name is known" } do
+  local text, ok = shell(environment .. ("KC_EXTENSIONS=%s moved/bin/kc devices"):format(path))
   assert(not ok and text:find(why, 1, true), text)
 end
+
+-- A contract whose oracle is the extension's: judged with it, refused without; its digest is that of the oracle too.
+must(("cp -r %s/scale given && sed -i 's/function(x) return x.x + x.x end/kc.oracle.scaled(\"x\", { a = 2 })/' given/contract.lua")
+  :format(quoted(here)))
+judged = must(mine .. "run given --impl '*'; true")
+assert(judged:find("1 held, 2 violated", 1, true), judged)
+local token = judged:match "kc replay (%S+)"
+judged = shell(mine .. "replay " .. token)
+assert(judged:find("same bits", 1, true), judged)
+local lacking = shell(environment .. "moved/bin/kc run given")
+assert(lacking:find("no oracle called 'scaled'", 1, true), lacking)
+assert(must(mine .. "help oracle scaled"):find("a x, of formats", 1, true))
+local said_of = ("kc.metric('percent', kc.buffer('f32', 2, { 102, 50 }), kc.buffer('f32', 2, { 100, 50 }))")
+assert(must(mine .. "-e " .. quoted(("print(%s.max, %s.unit)"):format(said_of, "kc.metrics()[8]"))):find "^2.0%s+%%")
 
 -- ---- the rock -----------------------------------------------------------------------------------------------------------------
 

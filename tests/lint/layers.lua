@@ -20,7 +20,7 @@ for _, path in ipairs(files("'host/*.h' 'devices/*.h' 'lua/*.h'")) do home[path:
 
 local foreign = { "lua.h", "lauxlib.h", "lualib.h" }
 local device_headers = { "cuda", "nvrtc", "hip", "CL/", "ffi.h" }
-local public = { ["kc.h"] = true, ["kc_driver.h"] = true, ["npy.h"] = true, ["diff.h"] = true }
+local public = { ["kc.h"] = true, ["kc_driver.h"] = true, ["kc_extension.h"] = true, ["npy.h"] = true, ["diff.h"] = true }
 local exact_headers = { "mpfr.h", "arb.h", "flint", "gmp.h" }
 
 local function mentions(list, name)

@@ -55,7 +55,10 @@ local function exact_text(lo, hi) return lo == hi and ("%.9g (%a)"):format(lo, l
 
 local function element_line(r, at, worst, place)
   local size, of = M.size(r, worst)
-  local what = worst == math.huge and "an inadmissible class" or size .. of
+  local what = size .. of
+  if worst == math.huge then
+    what = at.error and ("an error of %.3g, where none is allowed,"):format(number(at.error)) or "an inadmissible class"
+  end
   return ("%s at %s: got %.9g (%s), exact %s"):format(what, place, number(at.got), at.code, exact_text(number(at.lo), number(at.hi)))
 end
 
@@ -160,8 +163,8 @@ function M.states(record)
     if state.role == "good" then most = math.max(most, number(state.margin) or 0.0) end
   end
   local text = ("%d baseline, %d bad, %d good, %d vacuous told apart"):format(n.baseline, n.bad, n.good, n.vacuous)
-  return ("%s; good use at most %.3g of the tolerance, bad exceed it at least %s times"):format(text, most,
-    least == math.huge and "infinitely many" or ("%.3g"):format(least))
+  return ("%s; good use at most %.3g of the tolerance, bad exceed it %s"):format(text, most,
+    least == math.huge and "infinitely" or ("at least %.3g times"):format(least))
 end
 
 --- The cells of one state's line: what the functional test said, the verdict, the margin.

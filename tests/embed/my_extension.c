@@ -1,6 +1,9 @@
-/* my_device.c - a backend in a shared object of its own: one device, whose memory is the host's, and which understands of a kernel's text
- * one line, "y[i] = NUMBERf * x[i];". A simulator of an accelerator would understand more. */
-#include <kc/kc_driver.h>
+/* my_extension.c - what a shared object of somebody else's adds to kc: a backend, an oracle and a metric.
+ *
+ * The backend has one device, whose memory is the host's, and understands of a kernel's text one line, "y[i] = NUMBERf * x[i];". A
+ * simulator of an accelerator would understand more. */
+#include <kc/kc_extension.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,6 +116,55 @@ static const kc_driver driver = {.abi_size = sizeof(kc_driver),
                                  .compile = NULL,
                                  .code = NULL};
 
-const kc_driver *kc_driver_entry(void) {
-  return &driver;
+/* ---- an oracle: a x, with a of 1 when absent ------------------------------------------------------------------------------------ */
+
+static kc_status count_scaled(int64_t *out, const kc_buffer *const *inputs, const kc_oracle_params *p, kc_text *err) {
+  if (!isfinite(p->a) || p->a <= 0) return kc_fail(err, KC_EINVAL, "a is %g: expected a number above 0", p->a);
+  if (kc_buffer_format(inputs[0])->bits > 32) return kc_fail(err, KC_EUNSUPPORTED, "input 1: expected at most 32 bits");
+  *out = kc_buffer_count(inputs[0]);
+  return KC_OK;
+}
+
+/* A product of two doubles is rounded once: the exact value lies between the neighbours. It is exact where a is a power of two. */
+static kc_status eval_scaled(kc_enclosure *out, const kc_buffer *const *inputs, const kc_oracle_params *p, kc_text *err) {
+  const kc_format *f = kc_buffer_format(inputs[0]);
+  const void *x = kc_buffer_cdata(inputs[0]);
+  int exponent;
+  int exact = frexp(p->a, &exponent) == 0.5;
+  (void)err;
+  for (int64_t i = 0; i < out->count; i++) {
+    double y = p->a * kc_decode(f, kc_load(f, x, (size_t)i));
+    out->lo[i] = exact || !isfinite(y) || y == 0 ? y : nextafter(y, -INFINITY);
+    out->hi[i] = exact || !isfinite(y) || y == 0 ? y : nextafter(y, INFINITY);
+    out->classes[i] = (uint8_t)kc_classify_double(y);
+  }
+  return KC_OK;
+}
+
+static const kc_oracle scaled = {.name = "scaled",
+                                 .doc = "a x, of formats of at most 32 bits",
+                                 .arity = 1,
+                                 .index = false,
+                                 .parameters = "a",
+                                 .count = count_scaled,
+                                 .eval = eval_scaled};
+
+/* ---- a metric ------------------------------------------------------------------------------------------------------------------ */
+
+static double percent_of(double got, double ref, const kc_format *f) {
+  (void)f;
+  return got == ref ? 0 : 100 * fabs((got - ref) / ref);
+}
+
+static const kc_metric percent = {.name = "percent", .unit = "%", .doc = "100 |got - ref| / |ref|", .value = percent_of};
+
+/* ---- what kc asks for ------------------------------------------------------------------------------------------------------------ */
+
+static const kc_driver *const drivers[] = {&driver, NULL};
+static const kc_oracle *const oracles[] = {&scaled, NULL};
+static const kc_metric *const metrics[] = {&percent, NULL};
+static const kc_extension extension = {.abi = KC_EXTENSION_ABI, .drivers = drivers, .oracles = oracles, .metrics = metrics};
+
+const kc_extension *kc_extension_entry(void) {
+  return &extension;
 }
