@@ -2,13 +2,11 @@
  * needs none of this; here is judging, the Lua state behind it, and the prompt. spec/embedding.md says more.
  *
  * Judging happens in processes of kc's own, exactly as on the command line: kc_embed_run starts the installed program kc, which starts
- * its judges and runners. A candidate that crashes, hangs or forks costs them, not the caller. In the caller's process no signal
- * handler is set, nothing is printed, nothing exits, and no child but kc's is touched.
+ * its judges and runners. A candidate that crashes, hangs or forks costs them, not the caller (unless in_process is asked for). In the
+ * caller's process no signal handler is set, nothing is printed, nothing exits, and no child but kc's is touched.
  *
  * Conventions are those of kc.h. Objects are not locked: one thread per kc_embed at a time; a callback must not use the kc_embed that
  * calls it. Texts are UTF-8, never NULL in results ("" where there is none), and belong to the object that they come from.
- *
- * Not here: judging contracts in the caller's process.
  */
 #ifndef KC_EMBED_H
 #define KC_EMBED_H
@@ -60,7 +58,7 @@ KC_API KC_MUST_CHECK kc_status kc_embed_eval(kc_embed *e, const char *code, kc_t
  * caller's handler while an entry runs. */
 KC_API KC_MUST_CHECK kc_status kc_embed_repl(kc_embed *e, kc_text *err);
 /** Makes backends, oracles and metrics of the caller's known in this state; they must live as long as e. All are added or, KC_EINVAL, none.
- * They serve kc_embed_decide, kc.metric, kc.device(name, { isolation = "none" }); for runs name a shared object, kc_run_options.extensions, which kc's processes load. */
+ * They serve kc_embed_decide, kc.metric, kc.device(name, { isolation = "none" }) and runs in this process (in_process); for other runs name a shared object, kc_run_options.extensions, which kc's processes load. */
 KC_API KC_MUST_CHECK kc_status kc_embed_add(kc_embed *e, const kc_extension *extension, kc_text *err);
 
 /** For a Lua state of the caller's: luaL_requiref(L, "kc", kc_luaopen, 0) gives it module kc, as `require "kc"` does in lua5.4. */
@@ -95,6 +93,7 @@ typedef struct kc_run_options {
   int jobs;           /* 0: processors */
   double timeout;     /* seconds for one cell; 0: 60 */
   bool thorough;      /* also what contracts keep for a thorough run */
+  bool in_process;    /* judged in this process, with what kc_embed_add gave: see kc_embed_run */
   const char *trace;  /* a new file */
   const char *report; /* a file called .json or .txt */
 } kc_run_options;
@@ -130,6 +129,7 @@ typedef struct kc_cell {
   double ratio;            /* largest error / tolerance */
   int64_t judged, vacuous; /* elements; those at which zero would pass */
   double seconds;
+  bool isolated; /* false: judged in the caller's process */
 } kc_cell;
 
 /** What a run gave. */
@@ -137,7 +137,11 @@ typedef struct kc_results kc_results;
 
 /** Runs to its end, or until cancel says so, calling the state's callbacks from this thread. Violations are results, not failures.
  * KC_EINVAL: a target or an option was refused. KC_ECANCELLED: cancelled. Both give the results that came before. KC_EIO: kc is not there
- * or died; then *out is NULL. The caller frees *out in every case. */
+ * or died; then *out is NULL. The caller frees *out in every case.
+ *
+ * in_process: oracles and candidates run here, with what kc_embed_add gave. A crash or a hang of a candidate is then the caller's, `timeout`
+ * bounds contract code only, `cancel` is asked after each sample, `jobs` is 1, and results say that nothing was isolated. Verdicts are
+ * reached in the same way. Calibrations are made anew, in runners unless the device is of the caller's own. */
 KC_API KC_MUST_CHECK kc_status kc_embed_run(kc_results **out, kc_embed *e, const kc_run_options *options, kc_text *err);
 /** Frees results; NULL is allowed. */
 KC_API void kc_results_free(kc_results *r);

@@ -85,6 +85,7 @@ static void push_options(lua_State *L, const kc_run_options *o) {
   if (o->jobs != 0) lkc_setinteger(L, "jobs", o->jobs);
   if (o->timeout != 0) lkc_setnumber(L, "timeout", o->timeout);
   lkc_setboolean(L, "thorough", o->thorough);
+  lkc_setboolean(L, "in_process", o->in_process);
 }
 
 /* ---- results --------------------------------------------------------------------------------------------------------------- */
@@ -104,7 +105,8 @@ static kc_cell cell_at(lua_State *L, int index) {
                    .ratio = lkc_fieldnumber(L, index, "ratio", 0),
                    .judged = lkc_fieldinteger(L, index, "judged", 0),
                    .vacuous = lkc_fieldinteger(L, index, "vacuous", 0),
-                   .seconds = lkc_fieldnumber(L, index, "seconds", 0)};
+                   .seconds = lkc_fieldnumber(L, index, "seconds", 0),
+                   .isolated = lkc_fieldboolean(L, index, "isolated", true)};
 }
 
 /* From the table {code=, results=} at `index`. */

@@ -318,14 +318,25 @@ static int channel_closefd(lua_State *L) {
   return 0;
 }
 
+/*--- Another descriptor of the same file, the caller's.
+--- @param fd integer
+--- @return integer|nil fd
+--- @return string|nil message
+--- @return string|nil code
+function core.dupfd(fd) end */
+static int channel_dupfd(lua_State *L) {
+  kc_text err;
+  int fd = fcntl((int)luaL_checkinteger(L, 1), F_DUPFD_CLOEXEC, 3);
+  if (fd < 0) return lkc_result(L, kc_fail(&err, KC_EIO, "cannot duplicate a descriptor: %s", strerror(errno)), &err);
+  lua_pushinteger(L, fd);
+  return 1;
+}
+
 static const luaL_Reg methods[] = {
     {"send", channel_send}, {"receive", channel_receive}, {"fd", channel_fd}, {"close", channel_close}, {NULL, NULL}};
 static const luaL_Reg metamethods[] = {{"__tostring", channel_tostring}, {NULL, NULL}};
-static const luaL_Reg functions[] = {{"channel", channel_pair},
-                                     {"inherit", channel_inherit},
-                                     {"poll", channel_poll},
-                                     {"closefd", channel_closefd},
-                                     {NULL, NULL}};
+static const luaL_Reg functions[] = {{"channel", channel_pair},    {"inherit", channel_inherit}, {"poll", channel_poll},
+                                     {"closefd", channel_closefd}, {"dupfd", channel_dupfd},     {NULL, NULL}};
 
 void lkc_open_channel(lua_State *L) {
   lkc_newtype(L, LKC_CHANNEL, methods, metamethods, channel_close);

@@ -162,13 +162,24 @@ static void check_room(lua_State *L, const char *kind, int there, int more) {
 
 /* ---- adding ------------------------------------------------------------------------------------------------------------------ */
 
+/* Names of the kind, in a field of the table on top. */
+#define SET_NAMES(L, field, list)                                                                                              \
+  do {                                                                                                                         \
+    lua_newtable(L);                                                                                                           \
+    for (int i = 0; (list) && (list)[i]; i++) {                                                                                \
+      lua_pushstring(L, (list)[i]->name);                                                                                      \
+      lua_seti(L, -2, i + 1);                                                                                                  \
+    }                                                                                                                          \
+    lua_setfield(L, -2, field);                                                                                                \
+  } while (0)
+
 static void remember_origin(lua_State *L, const kc_extension *x, const char *origin) {
   lua_rawgetp(L, LUA_REGISTRYINDEX, &origins_key);
   lua_newtable(L);
   if (origin) lkc_setstring(L, "path", origin);
-  lkc_setinteger(L, "drivers", LENGTH(x->drivers));
-  lkc_setinteger(L, "oracles", LENGTH(x->oracles));
-  lkc_setinteger(L, "metrics", LENGTH(x->metrics));
+  SET_NAMES(L, "drivers", x->drivers);
+  SET_NAMES(L, "oracles", x->oracles);
+  SET_NAMES(L, "metrics", x->metrics);
   lua_seti(L, -2, luaL_len(L, -2) + 1);
   lua_pop(L, 1);
 }
@@ -218,7 +229,7 @@ void lkc_load_extensions(lua_State *L, const char *paths) {
 }
 
 /*--- What extensions gave this state: KC_EXTENSIONS names them, or kc_embed_add has added them.
---- @return table rows {path = absent for the program's own, drivers =, oracles =, metrics = how many}
+--- @return table rows {path = absent for the program's own, drivers =, oracles =, metrics = lists of names}
 function core.extensions() end */
 static int list_extensions(lua_State *L) {
   lua_rawgetp(L, LUA_REGISTRYINDEX, &origins_key);

@@ -165,7 +165,7 @@ end
 
 local function measure_state(loaded, role, item, samples, complete, options, bads)
   local contract = loaded.contract
-  local candidate = candidates.new(loaded, item, { device = options.device, verbose = options.verbose })
+  local candidate = candidates.new(loaded, item, { device = options.device, runner = options.runner })
   local state = { role = role, name = item.name, complaints = json.list {} }
   local ok, why = pcall(function()
     local built, failure = candidate:prepare(options.timeout)

@@ -78,16 +78,16 @@ end
 --- Prepares an implementation; nothing runs yet.
 ---@param loaded table what loader.contract returned
 ---@param implementation table
----@param options table {device=name, verbose=boolean, directory=where its files lie|nil, path=file that holds it|nil}
+---@param options table {device=name, runner=as of kc.client, directory=where its files lie|nil, path=file that holds it|nil}
 ---@return table candidate
 function M.new(loaded, implementation, options)
   local outside = external.is(implementation)
   local device = outside and external.DEVICE or options.device
-  return setmetatable({ contract = loaded.contract, loaded = loaded, implementation = implementation, verbose = options.verbose,
+  return setmetatable({ contract = loaded.contract, loaded = loaded, implementation = implementation, runner = options.runner,
                         device = device, external = outside, host = options.device, directory = options.directory or loaded.directory,
                         path = options.path or loaded.path,
                         client = implementation.kind ~= "vacuous" and
-                          client.new { device = not outside and device or nil, verbose = options.verbose } or nil }, Candidate)
+                          client.new { device = not outside and device or nil, runner = options.runner } or nil }, Candidate)
 end
 
 --- Another implementation against the same contract on the same device (beside a command: that of the calibration), in a runner of its
@@ -95,7 +95,7 @@ end
 ---@param implementation table
 ---@return table candidate
 function Candidate:another(implementation)
-  return M.new(self.loaded, implementation, { device = self.host, verbose = self.verbose })
+  return M.new(self.loaded, implementation, { device = self.host, runner = self.runner })
 end
 
 --- Why the device cannot run it: a feature that it needs and the device does not have.

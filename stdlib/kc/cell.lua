@@ -167,10 +167,10 @@ end
 --- Judges one implementation of a loaded contract on a device under its whole protocol.
 ---@param loaded table
 ---@param implementation table
----@param options table {device=, seed=, timeout=, cache=, verbose=, sample=index or nil, keep=boolean}
+---@param options table {device=, seed=, timeout=, cache=, runner=, sample=index or nil, keep=boolean}
 ---@return table result
 function M.run(loaded, implementation, options)
-  local candidate = candidates.new(loaded, implementation, { device = options.device, verbose = options.verbose,
+  local candidate = candidates.new(loaded, implementation, { device = options.device, runner = options.runner,
                                                             directory = options.directory, path = options.path })
   local samples, complete = protocol.samples(loaded.contract, options.seed, options.thorough or options.sample ~= nil)
   if options.sample then

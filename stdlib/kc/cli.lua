@@ -456,7 +456,11 @@ local function unknown(word)
   return usage_error(("no command and no file is called '%s'; %s"):format(word, words.hint(word, known)))
 end
 
-local function command(argv, listener)
+--- Executes one command line.
+---@param argv table {command, ...}
+---@param listener table|nil takes the place of the first report, see kc.service
+---@return integer exit code
+function M.command(argv, listener)
   local o, message = parse(argv, 2)
   if not o then return usage_error(message) end
   o.listener = listener
@@ -479,14 +483,14 @@ end
 function M.main(argv)
   local first = argv[1]
   if first == "--role=judge" then return require("kc.judge").main(argv) end
-  if first == "--role=run" then return require("kc.service").main(argv, command) end
+  if first == "--role=run" then return require("kc.service").main(argv, M.command) end
   if first == nil or first == "--no-rc" then
     if not core.isatty(0) then return require("kc.script").stdin(argv, 0) end
     return require("kc.repl").main { rc = first == nil }
   end
-  if handlers[first] then return command(argv) end
+  if handlers[first] then return M.command(argv) end
   if first == "--help" or first == "-h" or first == "--version" then
-    return command { "help", first }
+    return M.command { "help", first }
   end
   if first == "-e" or first == "-" then return require("kc.script").run(argv) end
   local stat = core.stat(first)

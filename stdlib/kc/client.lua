@@ -14,10 +14,12 @@ Client.__index = Client
 local live = {}
 
 --- A client for one device, or for none; the runner starts with the first request.
----@param options table {device=name|nil, verbose=boolean}
+---@param options table {device=name|nil, runner={verbose=boolean, inside=boolean: none of its own, see kc.inside}|nil}
 ---@return table client
 function M.new(options)
-  return setmetatable({ device = options.device, verbose = options.verbose, serial = 0, next_id = 0, started = false }, Client)
+  local runner = options.runner or {}
+  local class = runner.inside and require("kc.inside").client(Client) or Client
+  return setmetatable({ device = options.device, verbose = runner.verbose, serial = 0, next_id = 0, started = false }, class)
 end
 
 -- A failure: what went wrong as data. kind: "absent" (no device), "build", "error" (the driver or a Lua candidate said so),
@@ -85,18 +87,8 @@ function Client:await(timeout)
   return true
 end
 
---- One request and its reply.
----@param request table
----@param fds table|nil
----@param timeout number|nil seconds
----@return table|nil reply, table|nil failure
-function Client:request(request, fds, timeout)
-  if not self.started then
-    local ok, why = self:start()
-    if not ok then return nil, why end
-  end
-  self.serial = self.serial + 1
-  request.serial = self.serial
+-- Sends a request and hears what became of it.
+function Client:exchange(request, fds, timeout)
   if not wire.send(self.channel, request, fds) then return self:lost() end
   local ready = self:await(timeout)
   if ready == "interrupted" then
@@ -113,6 +105,23 @@ function Client:request(request, fds, timeout)
     self:close()
     return failure("error", "the runner sent " .. tostring(message))
   end
+  return reply
+end
+
+--- One request and its reply.
+---@param request table
+---@param fds table|nil
+---@param timeout number|nil seconds
+---@return table|nil reply, table|nil failure
+function Client:request(request, fds, timeout)
+  if not self.started then
+    local ok, why = self:start()
+    if not ok then return nil, why end
+  end
+  self.serial = self.serial + 1
+  request.serial = self.serial
+  local reply, why = self:exchange(request, fds, timeout)
+  if not reply then return nil, why end
   if reply.error then
     return failure(kinds[reply.code] or "error", tostring(reply.error), { code = reply.code, log = reply.log, record = reply.record })
   end

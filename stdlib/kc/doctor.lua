@@ -155,10 +155,7 @@ function probes.driver(row)
 end
 
 -- One that cannot be loaded ends kc at its start.
-function probes.extension(row)
-  local x = row.extension
-  return ("%s: drivers %d, oracles %d, metrics %d"):format(x.path, x.drivers, x.oracles, x.metrics)
-end
+function probes.extension(row) return require("kc.report.lines").extension(row.extension) end
 
 -- ---- what kc uses ---------------------------------------------------------------------------------------------------------------
 

@@ -19,8 +19,8 @@ local function integer(value) return ("%d"):format(value) end
 local words = { { "filter", word }, { "impl", word }, { "seed", integer }, { "jobs", integer }, { "timeout", seconds },
                 { "trace", word }, { "report", word } }
 
-local function command_line(options, fd)
-  local argv = { core.exe(), "--role=run", fd, "run" }
+local function command_line(options)
+  local argv = { "run" }
   local function add(...) table.move({ ... }, 1, select("#", ...), #argv + 1, argv) end
   for _, name in ipairs(options.devices or {}) do add("--device", name) end
   for _, row in ipairs(words) do
@@ -28,11 +28,17 @@ local function command_line(options, fd)
   end
   if options.thorough then add "--thorough" end
   add("--", table.unpack(options.targets or {}))
-  if options.extensions and options.extensions[1] then
-    table.move(argv, 1, #argv, 3, argv)
-    argv[1], argv[2] = "/usr/bin/env", "KC_EXTENSIONS=" .. table.concat(options.extensions, ":")
-  end
   return argv
+end
+
+-- kc with a channel as descriptor 3.
+local function program_line(options)
+  local argv = { core.exe(), "--role=run", "3" }
+  if options.extensions and options.extensions[1] then
+    argv = { "/usr/bin/env", "KC_EXTENSIONS=" .. table.concat(options.extensions, ":"), table.unpack(argv) }
+  end
+  local words_of_run = command_line(options)
+  return table.move(words_of_run, 1, #words_of_run, #argv + 1, argv)
 end
 
 -- ---- what kc says -----------------------------------------------------------------------------------------------------------
@@ -83,6 +89,12 @@ function Run:said()
   return text ~= "" and ": " .. text or ""
 end
 
+function Run:take(message)
+  for _, kind in ipairs(kinds) do
+    if message[kind] ~= nil then heard[kind](self, message) end
+  end
+end
+
 function Run:hear()
   local message, why, code = wire.receive(self.channel, GRACE)
   if not message and code == "closed" and self.deadline then
@@ -92,9 +104,7 @@ function Run:hear()
     self.failure = code == "closed" and ("'%s' ended before it was done%s"):format(core.exe(), self:said()) or why
     return
   end
-  for _, kind in ipairs(kinds) do
-    if message[kind] ~= nil then heard[kind](self, message) end
-  end
+  self:take(message)
 end
 
 function Run:stop()
@@ -118,20 +128,48 @@ function Run:close()
   self.channel:close()
 end
 
-local function start(options)
+local function new(on, more)
+  local self = more or {}
+  self.results, self.messages, self.text, self.on = {}, {}, "", on or {}
+  return setmetatable(self, Run)
+end
+
+local function start(options, on)
   local stat, why = core.stat(core.exe())
   if not stat then return nil, ("the program kc is not there: %s; KC_PROGRAM names another"):format(why), "io" end
   local here, there, failure = core.channel()
   if not here then return nil, there, failure end
   local stderr = assert(core.buffer("u8", { LAST_WORDS }, { guard = 0 }))
   stderr:fillvalue(0)
-  local process, message, code = core.spawn { argv = command_line(options, "3"), fds = { { 3, there:fd() } }, stderr = stderr:fd() }
+  local process, message, code = core.spawn { argv = program_line(options), fds = { { 3, there:fd() } }, stderr = stderr:fd() }
   there:close()
   if not process then
     here:close()
     return nil, message, code
   end
-  return setmetatable({ channel = here, process = process, stderr = stderr, results = {}, messages = {}, text = "" }, Run)
+  return new(on, { channel = here, process = process, stderr = stderr })
+end
+
+local function run_program(options, on)
+  local self, message, code = start(options, on)
+  if not self then return nil, message, code end
+  local ok, raised = pcall(Run.listen, self)
+  self:close()
+  if not ok then error(raised, 0) end
+  return self
+end
+
+-- ---- in this process -----------------------------------------------------------------------------------------------------------
+
+local function run_inside(options, on)
+  if options.extensions and options.extensions[1] then
+    return nil, "option 'extensions': a run in this process has those of its state, see kc_embed_add", "invalid"
+  end
+  local inside, self = require "kc.inside", new(on)
+  local channel = { send = function(_, text) self:take(json.decode(text)) return true end }
+  require("kc.service").serve(channel, command_line(options), require("kc.cli").command, {
+    isolation = inside.ISOLATION, supervise = function(o) return inside.supervisor(o, self.on.cancel) end })
+  return self
 end
 
 -- ---- calls ------------------------------------------------------------------------------------------------------------------
@@ -140,18 +178,15 @@ local codes = { [verdict.exit.usage] = "invalid", [verdict.exit.interrupted] = "
 
 --- Runs `kc run` with these options. Violations are results; of a run that was cancelled, or in which some target was refused, there are
 --- those results that came before.
----@param options table {targets=, devices=, filter=, impl=, seed=, jobs=, timeout=, thorough=, trace=, report=, extensions=}
+---@param options table {targets=, devices=, filter=, impl=, seed=, jobs=, timeout=, thorough=, trace=, report=, extensions=,
+---  in_process=true: judged here, without kc's processes}
 ---@param on table|nil functions: log(line), progress(done, total), cancel() -> true to stop
 ---@return table|nil run {code=exit code, results=list, messages=list}
 ---@return string|nil message
 ---@return string|nil code "invalid", "cancelled", "io"
 function M.run(options, on)
-  local self, message, code = start(options)
+  local self, message, code = (options.in_process and run_inside or run_program)(options, on)
   if not self then return nil, message, code end
-  self.on = on or {}
-  local ok, raised = pcall(Run.listen, self)
-  self:close()
-  if not ok then error(raised, 0) end
   if self.failure then return nil, self.failure, "io" end
   local run = { code = self.code, results = self.results, messages = self.messages }
   if not codes[self.code] then return run end
@@ -165,7 +200,8 @@ end
 function M.judge(target, options)
   local o = options or {}
   local run, message, code = M.run({ targets = { target }, devices = { o.device or "cpu" }, impl = o.impl, seed = o.seed,
-                                     timeout = o.timeout, extensions = o.extensions }, { progress = o.progress })
+                                     timeout = o.timeout, extensions = o.extensions,
+                                     in_process = o.isolation == "none" }, { progress = o.progress })
   if not run or code then error(message, 3) end
   if #run.results == 0 then error(run.messages[1] or "nothing was selected", 3) end
   return run.results
@@ -181,7 +217,7 @@ function M.cells(results)
     cells[i] = { contract = r.contract, path = r.path or "", implementation = r.implementation, role = r.role or "", device = r.device,
                  verdict = v.name, reason = v.reason or "", signature = v.signature or "", note = v.note or "",
                  replay = r.replay or "", ratio = r.worst or 0.0, judged = r.judged or 0, vacuous = r.vacuous or 0,
-                 seconds = r.seconds or 0.0 }
+                 seconds = r.seconds or 0.0, isolated = r.isolation == nil }
   end
   return cells
 end

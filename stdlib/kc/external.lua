@@ -130,7 +130,7 @@ local launchers = {}
 function launchers.command(candidate, request, options)
   local place <close> = scratch()
   request.run, request.exchange = candidate.implementation.run, candidate.implementation.exchange
-  request.directory, request.place, request.verbose = place.path, candidate.directory, candidate.verbose
+  request.directory, request.place, request.verbose = place.path, candidate.directory, (candidate.runner or {}).verbose
   return candidate.client:call(request, options.timeout)
 end
 

@@ -107,7 +107,7 @@ end
 function Judge:fingerprint(device)
   local known = self.fingerprints[device]
   if known then return known end
-  local client = clients.new { device = device, verbose = self.verbose }
+  local client = clients.new { device = device, runner = self.runner }
   local ok, why = client:start()
   local fingerprint = client.fingerprint
   client:close()
@@ -192,14 +192,16 @@ function commands.calibrate(self, request)
   local device = request.device or calibrate.place(loaded.contract, request.devices)
   local fingerprint = self:fingerprint(device)
   local key = calibrate.key(loaded, device, fingerprint, request.seed)
-  local record = request.cached and calibrate.cached(key, loaded)
+  local isolated = not self.runner.inside
+  local runner = isolated and self.runner or require("kc.inside").calibrating(device)
+  local record = isolated and request.cached and calibrate.cached(key, loaded)
   if record then return { record = record, cached = true, fingerprint = fingerprint } end
   local started = core.clock()
   local bads
-  record, bads = calibrate.run(loaded, { device = device, seed = request.seed, timeout = request.timeout, verbose = self.verbose,
+  record, bads = calibrate.run(loaded, { device = device, seed = request.seed, timeout = request.timeout, runner = runner,
                                    cache = self:cache_for(loaded), progress = self.progress, limit = self.limit })
   record.seconds = core.clock() - started
-  calibrate.store(key, record)
+  if isolated then calibrate.store(key, record) end
   return { record = record, fingerprint = fingerprint, class = loaded.contract.identifier.class, bads = request.bads and bads or nil }
 end
 
@@ -208,7 +210,7 @@ function commands.pair(self, request)
   local found = self:find(request.path, request.implementation, request)
   return { pair = require("kc.pair").run(found.loaded, found.implementation, { devices = request.devices, seed = request.seed,
     thorough = request.thorough, timeout = request.timeout, limit = self.limit, cache = self:cache_for(found.loaded),
-    directory = found.directory, path = found.path, verbose = self.verbose, progress = self.progress }) }
+    directory = found.directory, path = found.path, runner = self.runner, progress = self.progress }) }
 end
 
 -- The inputs of one contract, written for another machine.
@@ -251,7 +253,7 @@ local function usual(self, found, request)
   local item = found.item
   if not (item and item.remedies) then return nil end
   local test = item.usual or found.loaded.contract.calibration.functional
-  local candidate = candidates.new(found.loaded, found.implementation, { device = request.device, verbose = self.verbose,
+  local candidate = candidates.new(found.loaded, found.implementation, { device = request.device, runner = self.runner,
     directory = found.directory, path = found.path })
   local passes = calibrate.passes(candidate, test, { seed = request.seed, cache = self:cache_for(found.loaded), limit = self.limit,
                                                      timeout = request.timeout })
@@ -271,7 +273,7 @@ function commands.cell(self, request)
   local incident = usual(self, found, request)
   local result = cell.run(found.loaded, found.implementation, { device = request.device, seed = request.seed,
     directory = found.directory, path = found.path, timeout = request.timeout, sample = request.sample, thorough = request.thorough,
-    cache = self:cache_for(found.loaded), verbose = self.verbose, progress = self.progress, limit = self.limit })
+    cache = self:cache_for(found.loaded), runner = self.runner, progress = self.progress, limit = self.limit })
   local m, contract = result.measurement, found.loaded.contract
   if request.sample then -- a replay: `run` calibrates before it comes here
     local record = commands.calibrate(self, { path = found.loaded.reference, devices = { request.device }, seed = request.seed,
@@ -284,6 +286,7 @@ function commands.cell(self, request)
     contract = contract.id, version = contract.identifier.version, path = request.path, digest = found.digest,
     implementation = found.implementation.name, role = found.role,
     device = external.is(found.implementation) and external.DEVICE or request.device, external = external.record(found.implementation),
+    isolation = self.runner.inside and require("kc.inside").ISOLATION or nil,
     fingerprint = result.fingerprint, static = result.static,
     seed = request.seed, thorough = request.thorough, verdict = result.verdict, judged = m.judged, vacuous = m.vacuous,
     zeros = m.zeros, exact = m.exact, redraws = m.redraws, worst = m.worst, samples = m.samples,
@@ -303,14 +306,14 @@ function Judge:answer(request)
     return { code = "host", message = tostring(e), trace = debug.traceback(nil, 2) }
   end, self, request)
   if ok then return reply end
-  return { error = tostring(reply.message or reply), code = reply.code or "host", trace = self.verbose and reply.trace or nil }
+  return { error = tostring(reply.message or reply), code = reply.code or "host", trace = self.runner.verbose and reply.trace or nil }
 end
 
 --- A judge in this process.
----@param options table {verbose=boolean, limit=seconds of Lua in one clause or file, progress=function(done, total)|nil}
+---@param options table {runner=as of kc.client|nil, limit=seconds of Lua in one clause or file, progress=function(done, total)|nil}
 ---@return table judge
 function M.new(options)
-  return setmetatable({ loaded = {}, fingerprints = {}, verbose = options.verbose, limit = options.limit,
+  return setmetatable({ loaded = {}, fingerprints = {}, runner = options.runner or {}, limit = options.limit,
                         progress = options.progress }, Judge)
 end
 
@@ -325,7 +328,7 @@ function M.main(argv)
   core.subreaper()
   local channel = core.inherit(math.tointeger(tonumber(argv[2])))
   local last = 0
-  local self = M.new { verbose = argv[4] == "verbose", limit = tonumber(argv[3]), progress = function(done, total)
+  local self = M.new { runner = { verbose = argv[4] == "verbose" }, limit = tonumber(argv[3]), progress = function(done, total)
     local now = core.clock()
     if now - last < HEARTBEAT then return end
     last = now

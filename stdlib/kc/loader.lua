@@ -109,7 +109,7 @@ end
 local function judge_identity()
   local parts = { "kc " .. core.version }
   for _, extension in ipairs(core.extensions()) do
-    if extension.oracles + extension.metrics > 0 then
+    if #extension.oracles + #extension.metrics > 0 then
       parts[#parts + 1] = extension.path and M.file_digest(extension.path) or "the program's own"
     end
   end

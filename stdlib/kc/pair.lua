@@ -72,13 +72,13 @@ local function relation_of_two(spec) return spec.relation and spec.relation.chan
 --- Runs an implementation on two devices, on the samples of the protocol, and counts what differs.
 ---@param loaded table the contract
 ---@param implementation table
----@param options table {devices={A, B}, seed=, thorough=, timeout=, limit=, cache=, directory=, path=, verbose=, progress=}
+---@param options table {devices={A, B}, seed=, thorough=, timeout=, limit=, cache=, directory=, path=, runner=, progress=}
 ---@return table record {samples=, elements=, different=, payloads=NaNs of other bits, classes=, histogram= (as core.metric's), worst=ulps,
 ---  worst_at=, first=, nearer={A, B, undecided}}; or with failed={device=, text=} where one did not run
 function M.run(loaded, implementation, options)
   local record, list = blank(loaded, implementation, options), {}
   for i, device in ipairs(options.devices) do
-    list[i] = candidates.new(loaded, implementation, { device = device, verbose = options.verbose, directory = options.directory,
+    list[i] = candidates.new(loaded, implementation, { device = device, runner = options.runner, directory = options.directory,
                                                        path = options.path })
   end
   local samples = protocol.samples(loaded.contract, options.seed, options.thorough)

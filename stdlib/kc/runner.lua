@@ -132,6 +132,11 @@ function Runner:answer(request, fds)
   return reply
 end
 
+--- The half of a runner that answers requests.
+---@param crash table of core.crashhandler, or what stands for it
+---@return table runner answer(request, fds) -> reply
+function M.new(crash) return setmetatable({ buffers = {}, kernels = {}, crash = crash }, Runner) end
+
 --- Entry point of kc-runner: argv[1] is the channel's descriptor, argv[2] that of the crash page.
 ---@param argv table
 ---@return integer code
@@ -143,7 +148,7 @@ function M.main(argv)
   end
   core.limit_core()
   core.pdeathsig(9)
-  local self = setmetatable({ buffers = {}, kernels = {}, crash = core.crashhandler(page_fd) }, Runner)
+  local self = M.new(core.crashhandler(page_fd))
   local channel = core.inherit(channel_fd)
   while true do
     local request, fds, code = wire.receive(channel)

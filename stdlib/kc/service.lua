@@ -7,7 +7,8 @@ local M = {}
 
 -- A report that tells somebody else; whatever else reports hear is of no use there.
 local Listener = {}
-setmetatable(Listener, { __index = function() return function() end end })
+local optional = { supervise = true, isolation = true } -- what may be nil
+setmetatable(Listener, { __index = function(_, name) return not optional[name] and function() end or nil end })
 Listener.__index = Listener
 
 function Listener:result(r) wire.send(self.channel, { result = r }) end
@@ -18,14 +19,31 @@ function Listener:progress(done, total)
   wire.send(self.channel, { done = done, total = total })
 end
 
--- What would go to stderr is a message.
+-- What goes to stderr is a message, until this is closed.
 local function forward_messages(channel)
-  local stream = {}
+  local stream, before = {}, io.stderr
   function stream:write(...)
     wire.send(channel, { log = table.concat { ... } })
     return self
   end
   rawset(io, "stderr", stream)
+  return setmetatable({}, { __close = function() rawset(io, "stderr", before) end })
+end
+
+--- Executes a command line and tells what becomes of it.
+---@param channel table that takes messages: send(text, fds)
+---@param argv table {command, ...}
+---@param command function(argv, listener) -> exit code
+---@param more table|nil what the run finds in its listener: supervise=function, isolation=string
+---@return integer code
+function M.serve(channel, argv, command, more)
+  wire.send(channel, { version = core.version })
+  local forwarding <close> = forward_messages(channel) -- luacheck: ignore forwarding
+  local listener = more or {}
+  listener.channel, listener.done, listener.total = channel, -1, -1
+  local code = command(argv, setmetatable(listener, Listener))
+  wire.send(channel, { code = code })
+  return code
 end
 
 --- Entry point: argv[2] is the channel's descriptor, what follows is a command line.
@@ -34,12 +52,7 @@ end
 ---@return integer code
 function M.main(argv, command)
   core.pdeathsig(15)
-  local channel = core.inherit(math.tointeger(tonumber(argv[2])))
-  wire.send(channel, { version = core.version })
-  forward_messages(channel)
-  local code = command(table.move(argv, 3, #argv, 1, {}), setmetatable({ channel = channel, done = -1, total = -1 }, Listener))
-  wire.send(channel, { code = code })
-  return code
+  return M.serve(core.inherit(math.tointeger(tonumber(argv[2]))), table.move(argv, 3, #argv, 1, {}), command)
 end
 
 return M

@@ -1,20 +1,27 @@
 ---@module kc
--- A judge in the calling process, for scripts and the prompt: the verdicts that `kc run` gives, as Lua tables.
+-- A judge for scripts and the prompt: the verdicts that `kc run` gives, as Lua tables.
 local words = require "kc.words"
 local M = {}
 
---- Judges implementations of a contract, after calibration; candidates run in a runner of their own.
+--- Judges implementations of a contract, after calibration; candidates run in a runner of their own. isolation = "none" runs them in this
+--- process, with its extensions: a crash or a hang is its own, and results say so.
 ---@param target string contract file, or a contract's id, class or name
----@param options table|nil {impl=glob (default: the good ones), device="cpu", seed=0, timeout=60, progress=function}
+---@param options table|nil {impl=glob (default: the good ones), device="cpu", seed=0, timeout=60, progress=function, isolation="none",
+---  extensions=list of shared objects, where kc is a library}
 ---@return table results list of {contract=, implementation=, verdict={name=, reason=}, worst=, replay=, ...}
 function M.judge(target, options)
-  local wrong = words.unfit(options or {}, { "impl", "device", "seed", "timeout", "progress", "extensions" })
+  local wrong = words.unfit(options or {}, { "impl", "device", "seed", "timeout", "progress", "extensions", "isolation" })
   if wrong then error("kc.judge: argument 2: " .. wrong, 2) end
+  local isolation = options and options.isolation
+  if isolation ~= nil and isolation ~= "none" then
+    error("kc.judge: field 'isolation': expected \"none\" or nothing, got " .. words.show(isolation), 2)
+  end
   if require("kc.core").role == "guest" then return require("kc.embed").judge(target, options) end
   options = options or {}
   local seconds, device, seed = options.timeout or 60, options.device or "cpu", options.seed or 0
   require("kc.core").subreaper()
-  local judge = require("kc.judge").new { limit = seconds, progress = options.progress }
+  local judge = require("kc.judge").new { limit = seconds, progress = options.progress,
+                                        runner = { inside = isolation == "none" } }
   local function ask(request)
     request.seed, request.timeout = seed, seconds
     local reply = judge:answer(request)

@@ -143,13 +143,15 @@ function Supervisor:work(queue)
   end
 end
 
---- One request, answered.
+--- One request, answered, by a supervisor of any kind.
+---@param self table
 ---@param request table
 ---@return table reply
-function Supervisor:ask(request)
+function M.ask(self, request)
   local answer
   local finished = self:work { { request = request, done = function(reply) answer = reply end } }
   return finished and answer or { error = "interrupted", code = "interrupted" }
 end
+Supervisor.ask = M.ask
 
 return M

@@ -83,6 +83,16 @@ t:run { "run", "contracts/C-EXC-01.relu.f32", "--device", "cpu", "--device", "cp
 seen = counted(trace .. ".pair")
 assert(seen.measurement == 4 and seen.pair == 2)
 
+-- With an extension, and in the process of a program.
+local extension = ("KC_EXTENSIONS=%s/tests/my_extension.so"):format(require("kc.core").exe():match "^(.*)/")
+t:run({ "run", "contracts/C-EXC-01.relu.f32", "--impl", "bitwise", "--trace", trace .. ".extended" }, { extension })
+assert(counted(trace .. ".extended").measurement == 1)
+assert(t.read(trace .. ".extended"):find('"oracles":["scaled"]', 1, true))
+t:run { "-e", ([[require("kc.embed").run { in_process = true, targets = { "contracts/C-EXC-01.relu.f32" }, impl = "bitwise",
+  trace = %q }]]):format(trace .. ".inside") }
+assert(counted(trace .. ".inside").measurement == 1)
+assert(select(2, t.read(trace .. ".inside"):gsub('"isolation":"none"', "")) == 2)
+
 for _, bad in ipairs { {}, { type = "pair", contract = "x", implementation = "y", devices = {}, seed = 0, samples = -1, different = 0 },
                        { type = "measurement" }, { type = "end", counts = {}, exit = 0, seconds = "0x1p+0", sha256 = "short" },
                        { type = "end", counts = {}, exit = 0, seconds = 1, sha256 = ("a"):rep(64) } } do

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -363,6 +364,104 @@ Test(embed, run_gives_cells) {
   kc_results_free(r);
   kc_results_free(NULL);
   kc_embed_close(e);
+}
+
+/* ---- in this process --------------------------------------------------------------------------------------------------------- */
+
+static bool same_text(const char *a, const char *b) {
+  return strcmp(a, b) == 0;
+}
+
+Test(embed, in_process_gives_the_same_verdicts) {
+  static const char *const targets[] = {"contracts/C-EXC-01.relu.f32", "contracts/C-EXC-02.gather.clamp.f32",
+                                        "contracts/C-PRC-02.exp.f32", NULL};
+  kc_text err;
+  kc_results *inside, *isolated;
+  observer o;
+  kc_embed *e = watched(&o);
+  const kc_run_options here = {.targets = targets, .in_process = true}, there = {.targets = targets};
+  cr_assert_eq(run_silently(&inside, e, &here, &err), KC_OK, "%s", err.s);
+  cr_expect(o.done == o.of && o.of == (int64_t)kc_results_count(inside));
+  cr_assert_eq(run_silently(&isolated, e, &there, &err), KC_OK, "%s", err.s);
+  cr_assert(kc_results_count(inside) == kc_results_count(isolated) && kc_results_count(inside) > 3);
+  for (size_t i = 0; i < kc_results_count(inside); i++) {
+    const kc_cell *a = kc_results_at(inside, i), *b = kc_results_at(isolated, i);
+    cr_expect(a->verdict == b->verdict && same_text(a->reason, b->reason) && a->ratio == b->ratio, "%s", a->implementation);
+    cr_expect(*a->replay && same_text(a->replay, b->replay), "the same bits: %s, %s", a->replay, b->replay);
+    cr_expect(!a->isolated && b->isolated);
+  }
+  kc_results_free(inside);
+  kc_results_free(isolated);
+  kc_embed_close(e);
+}
+
+/* A folder with the contract of tests/embed/scale, whose oracle is the extension's. */
+static void write_contract(char *folder) {
+  char command[512];
+  cr_assert_not_null(mkdtemp(folder));
+  snprintf(command, sizeof command,
+           "cp tests/embed/scale/* %s && sed -i 's/function(x) return x.x + x.x end/kc.oracle.scaled(\"x\", { a = 2 })/' "
+           "%s/contract.lua",
+           folder, folder);
+  cr_assert_eq(system(command), 0);
+}
+
+static void remove_folder(const char *folder) {
+  char command[64];
+  snprintf(command, sizeof command, "rm -r %s", folder);
+  cr_expect_eq(system(command), 0);
+}
+
+Test(embed, in_process_with_what_the_program_adds) {
+  char folder[] = "/tmp/kc_embed_XXXXXX";
+  kc_text err;
+  kc_results *r;
+  observer o;
+  struct sigaction fault;
+  kc_embed *e = watched(&o);
+  write_contract(folder);
+  const char *targets[] = {folder, NULL}, *devices[] = {"mine", "cpu", NULL};
+  const kc_run_options here = {.targets = targets, .devices = devices, .impl = "*", .in_process = true};
+  cr_expect_eq(run_silently(&r, e, &here, &err), KC_EINVAL, "neither the device nor the oracle is known");
+  kc_results_free(r);
+  cr_assert_eq(kc_embed_add(e, kc_extension_entry(), &err), KC_OK, "%s", err.s);
+  cr_assert_eq(run_silently(&r, e, &here, &err), KC_OK, "%s %s", err.s, o.last);
+  cr_assert_eq(kc_results_count(r), 6);
+  for (size_t i = 0; i < 6; i++) {
+    const kc_cell *c = kc_results_at(r, i);
+    bool good = same_text(c->implementation, "twice");
+    cr_expect_eq(c->verdict, good ? KC_VERDICT_HELD : KC_VERDICT_VIOLATED, "%s on %s: %s", c->implementation, c->device,
+                 c->reason);
+    cr_expect_str_eq(c->device, i < 3 ? "mine" : "cpu");
+  }
+  kc_results_free(r);
+  const char *objects[] = {"/some.so", NULL};
+  cr_expect_eq(run_silently(&r, e, &(kc_run_options){.targets = targets, .extensions = objects, .in_process = true}, &err),
+               KC_EINVAL);
+  cr_expect(strstr(err.s, "kc_embed_add") && !r, "%s", err.s);
+  sigaction(SIGSEGV, NULL, &fault);
+  cr_expect(fault.sa_handler == SIG_DFL, "no handler is left");
+  kc_embed_close(e);
+  remove_folder(folder);
+}
+
+static bool cancel_late(void *user) {
+  return --*(int *)user < 0;
+}
+
+Test(embed, in_process_is_cancelled) {
+  for (int patience = 0; patience < 400; patience += 1 + patience / 2) {
+    kc_text err;
+    kc_results *r;
+    int left = patience;
+    kc_embed *e = with_program((kc_embed_options){.cancel = cancel_late, .user = &left});
+    kc_status status = run_silently(&r, e, &(kc_run_options){.targets = relu, .impl = "*", .in_process = true}, &err);
+    cr_assert(status == KC_ECANCELLED || (status == KC_OK && left >= 0), "%d: %s", (int)status, err.s);
+    cr_expect(status == KC_OK || kc_results_exit(r) == 130);
+    cr_expect(patience > 0 || kc_results_count(r) == 0);
+    kc_results_free(r);
+    kc_embed_close(e);
+  }
 }
 
 Test(embed, refusals_name_what_was_wrong) {

@@ -228,6 +228,7 @@ local function environment(env)
     list[#list + 1] = { "device", escape(device) .. tag("br") .. escape(("%s; denormals %s, contraction %s"):format(f.arch or "?",
       f.denormals_kept and "kept" or "flushed", f.contracts and "on" or "off")) }
   end
+  for _, text in ipairs(lines.surroundings(env)) do list[#list + 1] = { "beside", escape(text) } end
   return tag("section", nil, tag("h2", nil, "What it stands on") .. definitions(list))
 end
 

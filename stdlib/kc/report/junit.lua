@@ -1,6 +1,7 @@
 ---@module kc.report.junit
 -- JUnit XML, as CI services read it: a testsuite for each contract, a testcase for each cell. See spec/reports.md.
 local cases = require "kc.report.cases"
+local lines = require "kc.report.lines"
 local markup = require "kc.report.markup"
 local M = {}
 
@@ -45,6 +46,7 @@ local function properties(env)
   add("seed", env.seed)
   add("system", env.system)
   for _, device in ipairs(env.devices) do add("device", device) end
+  for _, text in ipairs(lines.surroundings(env)) do add("beside", text) end
   return tag("properties", nil, table.concat(list))
 end
 

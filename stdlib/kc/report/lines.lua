@@ -14,6 +14,27 @@ local number = json.number
 ---@return string
 function M.clean(text) return (tostring(text):gsub("%c", function(c) return ("\\x%02x"):format(c:byte()) end)) end
 
+--- What an extension gives, in one line.
+---@param extension table row of core.extensions
+---@return string
+function M.extension(extension)
+  local parts = { ("%s:"):format(extension.path or "the program's own") }
+  for _, kind in ipairs { "drivers", "oracles", "metrics" } do
+    if #extension[kind] > 0 then parts[#parts + 1] = ("%s %s"):format(kind, table.concat(extension[kind], ", ")) end
+  end
+  return table.concat(parts, " ")
+end
+
+--- What of a run's surroundings bears on its results: extensions, and that nothing was isolated.
+---@param env table
+---@return table texts
+function M.surroundings(env)
+  local texts = {}
+  for i, extension in ipairs(env.extensions or {}) do texts[i] = "extension " .. M.extension(extension) end
+  if env.isolation then texts[#texts + 1] = "judged in the calling process: nothing was isolated" end
+  return texts
+end
+
 -- ---- the worst element of a result ----------------------------------------------------------------------------------------
 
 --- The element that tells most: the first of a class that may not be, else that of the largest error over the samples.

@@ -1,6 +1,7 @@
 ---@module kc.report.tap
 -- TAP version 14: a test point for each cell, a YAML block below each that is not held. See spec/reports.md.
 local cases = require "kc.report.cases"
+local lines = require "kc.report.lines"
 local markup = require "kc.report.markup"
 local M = {}
 
@@ -41,7 +42,10 @@ end
 local function render(report)
   local out, number = { "TAP version 14", "1.." .. cases.total(report).tests }, 0
   local env = report.env
-  if env then out[3] = line(("# kc %s, seed %d, %s"):format(env.kc, env.seed, table.concat(env.devices, ", "))) end
+  if env then
+    out[3] = line(("# kc %s, seed %d, %s"):format(env.kc, env.seed, table.concat(env.devices, ", ")))
+    for _, text in ipairs(lines.surroundings(env)) do out[#out + 1] = line("# " .. text) end
+  end
   for _, suite in ipairs(report.suites) do
     for _, remark in ipairs(cases.remarks(report, suite)) do out[#out + 1] = "# " .. line(remark) end
     for _, case in ipairs(suite.cases) do

@@ -30,6 +30,7 @@ end
 function Report:environment(env)
   if self.quiet then return end
   self.write(("kc %s, seed %d, %s\n"):format(env.kc, env.seed, table.concat(env.devices, ", ")))
+  for _, text in ipairs(lines.surroundings(env)) do self.write(text .. "\n") end
 end
 
 -- What the following lines are about, unless that has been said.
