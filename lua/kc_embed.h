@@ -54,8 +54,8 @@ KC_API struct lua_State *kc_embed_lua(kc_embed *e);
 KC_API const char *kc_embed_program(const kc_embed *e);
 /** Runs Lua text in the state; a text, number or boolean that it returns goes to `out` (may be NULL), else "". An error is KC_EINVAL. */
 KC_API KC_MUST_CHECK kc_status kc_embed_eval(kc_embed *e, const char *code, kc_text *out, kc_text *err);
-/** The prompt on this process's terminal, until Ctrl-D; KC_EUNSUPPORTED where standard input is none. It prints; Ctrl-C goes to the
- * caller's handler while an entry runs. */
+/** The prompt on this process's terminal, until Ctrl-D; KC_EUNSUPPORTED where standard input is none. It prints. Until
+ * it returns, SIGINT ends the entry that runs, then the caller's handler is back. */
 KC_API KC_MUST_CHECK kc_status kc_embed_repl(kc_embed *e, kc_text *err);
 /** Makes backends, oracles and metrics of the caller's known in this state; they must live as long as e. All are added or, KC_EINVAL, none.
  * They serve kc_embed_decide, kc.metric, kc.device(name, { isolation = "none" }) and runs in this process (in_process); for other runs name a shared object, kc_run_options.extensions, which kc's processes load. */

@@ -405,7 +405,33 @@ static int process_catch_signals(lua_State *L) {
   return 0;
 }
 
-/*--- The signal noticed since core.catch_signals, or nil.
+#define INTERRUPT "kc.interrupt"
+
+/* Puts back the action that it holds, once. */
+static int interrupt_restore(lua_State *L) {
+  struct sigaction *before = luaL_checkudata(L, 1, INTERRUPT);
+  if (lua_getiuservalue(L, 1, 1) == LUA_TNIL) return 0;
+  sigaction(SIGINT, before, NULL);
+  caught = 0;
+  lua_pushnil(L);
+  lua_setiuservalue(L, 1, 1);
+  return 0;
+}
+
+/*--- Lets SIGINT be noticed with core.interrupted, in any process, until what this gives is closed: then the action is what it was before.
+--- @return userdata guard to be closed
+function core.catch_interrupt() end */
+static int process_catch_interrupt(lua_State *L) {
+  struct sigaction action = {.sa_handler = remember};
+  struct sigaction *before = lua_newuserdatauv(L, sizeof *before, 1);
+  luaL_setmetatable(L, INTERRUPT);
+  sigaction(SIGINT, &action, before);
+  lua_pushboolean(L, true);
+  lua_setiuservalue(L, -2, 1);
+  return 1;
+}
+
+/*--- The signal noticed since core.catch_signals or core.catch_interrupt, or nil.
 --- @param forget boolean|nil true: it is noticed no more
 --- @return integer|nil signal
 function core.interrupted(forget) end */
@@ -419,6 +445,7 @@ static int process_interrupted(lua_State *L) {
   return 1;
 }
 
+static const luaL_Reg none[] = {{NULL, NULL}};
 static const luaL_Reg methods[] = {
     {"pid", process_pid}, {"status", process_status}, {"wait", process_wait}, {"kill", process_kill}, {NULL, NULL}};
 static const luaL_Reg metamethods[] = {{"__tostring", process_tostring}, {NULL, NULL}};
@@ -429,10 +456,12 @@ static const luaL_Reg functions[] = {{"spawn", process_spawn},
                                      {"limit_core", process_limit_core},
                                      {"pid", process_self},
                                      {"catch_signals", process_catch_signals},
+                                     {"catch_interrupt", process_catch_interrupt},
                                      {"interrupted", process_interrupted},
                                      {NULL, NULL}};
 
 void lkc_open_process(lua_State *L) {
   lkc_newtype(L, LKC_PROCESS, methods, metamethods, process_gc);
+  lkc_newtype(L, INTERRUPT, none, none, interrupt_restore);
   luaL_setfuncs(L, functions, 0);
 }

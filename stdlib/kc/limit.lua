@@ -20,6 +20,19 @@ local function exceeded(what, seconds)
   return e
 end
 
+--- Calls f(...), which does not raise, under a hook; then the hook that was there is back (one set from C cannot be put back).
+---@param hook function
+---@param every integer VM instructions between two calls of it
+---@param f function
+---@return any ...
+function M.hooked(hook, every, f, ...)
+  local old, mask, count = debug.gethook()
+  debug.sethook(hook, "", every)
+  local results = table.pack(f(...))
+  debug.sethook(type(old) == "function" and old or nil, mask, count)
+  return table.unpack(results, 1, results.n)
+end
+
 --- Calls f(...) and raises {code="limit"} when its Lua code runs longer than `seconds`.
 ---@param seconds number
 ---@param what string names the code in the message
@@ -27,12 +40,10 @@ end
 ---@return any ...
 function M.call(seconds, what, f, ...)
   local deadline = core.clock() + seconds
-  local old, mask, count = debug.gethook()
-  debug.sethook(function()
+  local function look()
     if core.clock() > deadline then error(exceeded(what, seconds), 0) end
-  end, "", CHECK_EVERY)
-  local result = table.pack(pcall(f, ...))
-  debug.sethook(old, mask, count)
+  end
+  local result = table.pack(M.hooked(look, CHECK_EVERY, pcall, f, ...))
   if not result[1] then error(result[2], 0) end
   return table.unpack(result, 2, result.n)
 end

@@ -2,6 +2,7 @@
 -- The prompt: expressions print, statements run, an entry may take several lines.
 local complete = require "kc.complete"
 local core = require "kc.core"
+local limit = require "kc.limit"
 local paths = require "kc.paths"
 local show = require "kc.show"
 local M = {}
@@ -86,9 +87,7 @@ end
 -- ends too.
 local function guarded(chunk)
   core.interrupted(true)
-  debug.sethook(stop_on_signal, "", EVERY)
-  local results = table.pack(xpcall(chunk, traceback))
-  debug.sethook()
+  local results = table.pack(limit.hooked(stop_on_signal, EVERY, xpcall, chunk, traceback))
   if core.interrupted(true) then return { n = 2, false, "interrupted" } end
   return results
 end
@@ -198,6 +197,7 @@ function M.repl(options)
     function(text) return M.incomplete(text, env) end)
   self.editor = editor
   core.catch_signals()
+  local interrupt <close> = core.catch_interrupt() -- luacheck: ignore interrupt
   core.subreaper()
   local path = paths.history()
   if path then editor:load(path) end

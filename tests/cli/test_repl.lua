@@ -5,12 +5,12 @@ local t = dofile "tests/cli/harness.lua"()
 local PROMPT, UP, CTRL_A, CTRL_C, CTRL_D, CTRL_R, TAB = "kc> ", "\27[A", "\1", "\3", "\4", "\18", "\t"
 
 -- Sessions share a state directory, so that history goes on.
-local function session(steps, arguments, env)
+local function session(steps, arguments, env, program)
   local file = t:file("steps.json", json.encode(steps))
   local words = { "/usr/bin/env", "NO_COLOR=1", "LC_ALL=C.UTF-8", "TERM=xterm", "XDG_STATE_HOME=" .. t.directory .. "/state",
                   "XDG_CONFIG_HOME=" .. t.directory .. "/config", "KC_CACHE=" .. t.directory .. "/cache" }
   table.move(env or {}, 1, #(env or {}), #words + 1, words)
-  table.move({ "/usr/bin/python3", "tests/cli/terminal.py", t.kc }, 1, 3, #words + 1, words)
+  table.move({ "/usr/bin/python3", "tests/cli/terminal.py", program or t.kc }, 1, 3, #words + 1, words)
   table.move(arguments or {}, 1, #(arguments or {}), #words + 1, words)
   local quoted = {}
   for i, word in ipairs(words) do quoted[i] = "'" .. word .. "'" end
@@ -132,6 +132,29 @@ session {
   { "send", "d:launch(k, { x, 0 }).evidence, x[1]\r" }, { "expect", "2\r\n" }, { "expect", PROMPT },
   { "send", CTRL_D }, { "exit", 0 },
 }
+
+-- The prompt of kc as a library, in a process of stock Lua, whose own handler is back when the prompt ends.
+if os.execute "command -v lua5.4 >/dev/null" then
+  local here = require("kc.core").exe():match "^(.*)/"
+  local script = t:file("embedded.lua", ([[
+    package.cpath = "%s/lua/?.so"
+    local kc = require "kc"
+    local x = 17
+    kc.repl()
+    io.write("beh", "ind\n")
+    while true do end]]):format(here))
+  session({
+    { "expect", PROMPT }, { "send", "x + 1\r" }, { "expect", "18\r\n" }, { "expect", PROMPT },
+    { "send", "io.write('go', 'es on\\n') while true do end\r" }, { "expect", "goes on" }, { "send", CTRL_C }, { "expect", "interrupted" },
+    { "expect", PROMPT }, { "send", "d = kc.device 'cpu'\r" }, { "expect", PROMPT },
+    { "send", ("k = d:kernel { file = '%s', entry = 'k', params = { 'x: i32[]', 'forever: i32' } }\r"):format(t.directory .. "/endless.k") },
+    { "expect", PROMPT }, { "send", "io.write('st', 'art\\n') d:launch(k, { kc.buffer('i32', 1), 1 })\r" }, { "expect", "start" },
+    { "send", CTRL_C }, { "expect", "interrupted" }, { "expect", PROMPT },
+    { "send", CTRL_D }, { "expect", "behind" }, { "send", CTRL_C }, { "expect", "interrupted!" }, { "exit", 1 },
+  }, { script }, nil, "/usr/bin/lua5.4")
+else
+  print "skipped: no lua5.4, so the prompt is not tried in its process"
+end
 
 -- Large and odd input: a long line, a paste of 1 MB, bytes that are no UTF-8, an entry without its end given up.
 session {
