@@ -1,6 +1,7 @@
 ---@module kc.diff
 -- `kc diff GOT REFERENCE`: compares two dumped tensors and says where, how much, and what tolerance would accept.
 local core = require "kc.core"
+local histograms = require "kc.histogram"
 local json = require "kc.json"
 local show = require "kc.show"
 local M = {}
@@ -65,7 +66,7 @@ local function histogram(s, line)
   line("ulps", ("median <= %s, 90 %% <= %s, 99 %% <= %s, 99.9 %% <= %s"):format(show.shortest(s.median), show.shortest(s.p90),
     show.shortest(s.p99), show.shortest(s.p999)))
   for i, n in ipairs(s.histogram) do
-    if n > 0 then line("", ("%-24s %s"):format(show.bin(i - 1, not s.ulps_of), share(n, s.finite))) end
+    if n > 0 then line("", ("%-24s %s"):format(histograms.label(i - 1, not s.ulps_of), share(n, s.finite))) end
   end
 end
 
@@ -149,7 +150,7 @@ local function document(s, o, accepted)
   end
   for _, name in ipairs { "median", "p90", "p99", "p999" } do d.quantiles[name] = error_data(s[name]) end
   for i, n in ipairs(s.histogram) do
-    if n > 0 then d.histogram[#d.histogram + 1] = { ulps = show.bin(i - 1, not s.ulps_of), elements = n } end
+    if n > 0 then d.histogram[#d.histogram + 1] = { ulps = histograms.label(i - 1, not s.ulps_of), elements = n } end
   end
   return d
 end

@@ -3,6 +3,7 @@
 local check = require "kc.check"
 local core = require "kc.core"
 local exceptions = require "kc.exceptions"
+local histogram = require "kc.histogram"
 local interleave = require "kc.interleave"
 local limit = require "kc.limit"
 local measurement = require "kc.measurement"
@@ -173,6 +174,7 @@ local function add_decision(record, d, output)
   record.class_no = record.class_no + d.class_no
   record.scaled = math.max(record.scaled or 0.0, round_up(d.worst_scaled))
   record.confusion = measurement.add_confusion(record.confusion or {}, d.confusion)
+  record.histogram = histogram.add(record.histogram or {}, d.histogram)
   if d.first_class_no and not record.class_at then record.class_at = place(output, d.first_class_no) end
   local ratio = round_up(d.worst_ratio_hi or 0.0)
   if d.worst and ratio >= (record.worst or 0.0) then

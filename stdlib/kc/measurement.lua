@@ -1,5 +1,6 @@
 ---@module kc.measurement
 -- A measurement: what the protocol did and saw in one cell. Pure data, plus the questions a signature test may ask.
+local histogram = require "kc.histogram"
 local json = require "kc.json"
 local M = {}
 
@@ -10,7 +11,8 @@ Measurement.__name = "kc.measurement"
 --- An empty measurement.
 ---@return table measurement
 function M.new()
-  return setmetatable({ samples = {}, evidence = {}, judged = 0, vacuous = 0, zeros = 0, exact = 0, redraws = 0, worst = 0.0 },
+  return setmetatable({ samples = {}, evidence = {}, judged = 0, vacuous = 0, zeros = 0, exact = 0, redraws = 0, class_no = 0, worst = 0.0,
+                        histogram = json.list {} },
     Measurement)
 end
 
@@ -69,6 +71,9 @@ function Measurement:add(record)
   self.exact = self.exact + (record.exact or 0)
   self.worst = math.max(self.worst, record.worst or 0.0)
   self.redraws = self.redraws + (record.redraws or 0)
+  self.class_no = self.class_no + (record.class_no or 0)
+  if record.histogram then histogram.add(self.histogram, record.histogram) end
+  record.histogram = nil
   if record.evidence then self.evidence[#self.evidence + 1] = record.evidence end
 end
 

@@ -3,6 +3,7 @@
 -- both hold: where the bits differ, by how much, and which of the two is nearer the exact value. No verdict depends on it.
 local candidates = require "kc.candidate"
 local core = require "kc.core"
+local histogram = require "kc.histogram"
 local json = require "kc.json"
 local measure = require "kc.measure"
 local protocol = require "kc.protocol"
@@ -37,7 +38,7 @@ local function add(record, run, name)
   record.classes = record.classes + s.class_mismatches
   if s.bit_differences == 0 then return end
   record.different = record.different + s.bit_differences
-  for k = 1, s.finite > 0 and #s.histogram or 0 do record.histogram[k] = (record.histogram[k] or 0) + s.histogram[k] end
+  if s.finite > 0 then histogram.add(record.histogram, s.histogram) end
   if s.worst and s.max > record.worst then record.worst, record.worst_at = s.max, element(run, name, s.worst) end
   local n = assert(core.nearer(a, b, exact))
   record.payloads = record.payloads + n.payloads

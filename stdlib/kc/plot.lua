@@ -35,7 +35,9 @@ end
 
 local function of_histogram(plot, histogram)
   local series = { x = {}, y = {}, labels = {} }
-  for i, row in ipairs(require("kc.sweep").bins(histogram)) do series.x[i], series.y[i], series.labels[i] = i - 1, row.count, row.text end
+  for i, row in ipairs(require("kc.histogram").bins(histogram)) do
+    series.x[i], series.y[i], series.labels[i] = i - 1, row.count, row.label
+  end
   plot.series, plot.kind = { series }, "bars"
   plot.title, plot.ylabel = plot.title or "errors", plot.ylabel or "elements"
 end
@@ -132,8 +134,8 @@ local function fill(plot, options)
   if source == nil then return of_lists(plot, options) end
   if type(source) == "table" and rawget(source, "histogram") and options.kind == "bars" then return of_histogram(plot, source.histogram) end
   if type(source) == "table" and rawget(source, "worst_at") and rawget(source, "x") then return of_sweep(plot, source) end
-  if type(source) == "table" and rawget(source, "histogram") then return of_histogram(plot, source.histogram) end
   if type(source) == "table" and rawget(source, "samples") then return of_results(plot, { source }, options) end
+  if type(source) == "table" and rawget(source, "histogram") then return of_histogram(plot, source.histogram) end
   if type(source) == "table" and type(source[1]) == "table" then return of_results(plot, source, options) end
   fail("expected lists x and y, a sweep, a comparison or results of kc.judge, got %s", words.show(source))
 end

@@ -29,18 +29,6 @@ function M.decimal(x)
   return text:find("[.en]") and text or text .. ".0"
 end
 
---- The bin of a metric's histogram that holds (2^(k-34), 2^(k-33)]; distances of codes are whole.
----@param k integer from 0
----@param whole boolean
----@return string
-function M.bin(k, whole)
-  if k == 0 then return "0" end
-  if k == 65 then return "> 2^31" end
-  if not whole then return k == 1 and "<= 2^-32" or ("<= 2^%d"):format(k - 33) end
-  local low, high = (1 << (k - 33) >> 1) + 1, 1 << (k - 33)
-  return low >= high and ("%d"):format(high) or ("%d..%d"):format(low, high)
-end
-
 local function quoted(text)
   local cut = #text > LIMITS.text
   local shown = ("%q"):format(cut and text:sub(1, LIMITS.text) or text):gsub("\\\n", "\\n"):gsub("[\127-\255]", function(c)

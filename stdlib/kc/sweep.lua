@@ -1,6 +1,7 @@
 ---@module kc
 -- kc.sweep: a function or kernel over a whole format, or over a slice of one, against certified exact values.
 local core = require "kc.core"
+local histogram = require "kc.histogram"
 local numbers = require "kc.numbers"
 local show = require "kc.show"
 local words = require "kc.words"
@@ -121,7 +122,7 @@ end
 local function tally(sweep, d, x, y, exact)
   sweep.classes, sweep.undecided = sweep.classes + d.class_no, sweep.undecided + d.class_unknown
   if d.first_class_no and not sweep.class_at then sweep.class_at = element(x, y, exact, d.first_class_no) end
-  for k, n in ipairs(d.histogram) do sweep.histogram[k] = (sweep.histogram[k] or 0) + n end
+  histogram.add(sweep.histogram, d.histogram)
   if not d.worst or d.class_unknown > 0 then return end
   if x[d.worst] == x[d.worst] then sweep.x[#sweep.x + 1], sweep.y[#sweep.y + 1] = x[d.worst], d.worst_ratio_hi end
   if not sweep.worst_at or d.worst_ratio_hi > sweep.worst then
@@ -199,37 +200,6 @@ local function title(sweep)
   return ("%s from %s to %s"):format(text, show.decimal((sweep.from or -1 / 0) + 0.0), show.decimal((sweep.to or 1 / 0) + 0.0))
 end
 
-local SMALL = 33 - 4 -- the bin up to 2^-4, which takes in all smaller ones
-
-local MOST_ROWS = 12 -- of a histogram; more bins are taken together
-
--- How many powers of two a row takes in.
-local function width_of(histogram)
-  local first, last
-  for k = SMALL + 1, 64 do
-    if (histogram[k + 1] or 0) > 0 then first, last = first or k, k end
-  end
-  return first and (last - first) // MOST_ROWS + 1 or 1
-end
-
---- The bins of a histogram of errors that hold anything: none, small ones, and from there on by powers of two, or of 4, 8, ... where
---- these would be too many.
----@param histogram table as of kc.metric
----@return table rows {text=, count=}
-function M.bins(histogram)
-  local rows, width = {}, width_of(histogram)
-  local function row(first, last)
-    local count = 0
-    for k = first, last do count = count + (histogram[k + 1] or 0) end
-    if count > 0 then rows[#rows + 1] = { text = show.bin(last, false), count = count } end
-  end
-  row(0, 0)
-  row(1, SMALL)
-  for k = SMALL + 1, 64, width do row(k, math.min(k + width - 1, 64)) end
-  row(65, 65)
-  return rows
-end
-
 function Sweep:__tostring()
   local lines = { title(self) }
   if self.class_at then
@@ -245,8 +215,8 @@ function Sweep:__tostring()
   elseif self.worst_at then
     lines[#lines + 1] = ("  worst error %.4g ulp %s"):format(self.worst, place(self, self.worst_at))
   end
-  for _, row in ipairs(M.bins(self.histogram)) do
-    lines[#lines + 1] = ("  %-9s ulp %10d  %.3g %%"):format(row.text, row.count, 100 * row.count / self.count)
+  for _, row in ipairs(histogram.bins(self.histogram)) do
+    lines[#lines + 1] = ("  %-9s ulp %10d  %.3g %%"):format(row.label, row.count, 100 * row.count / self.count)
   end
   return table.concat(lines, "\n")
 end

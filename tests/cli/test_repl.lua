@@ -120,11 +120,12 @@ session {
 
 -- Ctrl-C comes back to the prompt from Lua and from a kernel; a runner that was killed is started again.
 t:file("endless.k", "KC_KERNEL void k(KC_GLOBAL kc_i32 *x, kc_i32 forever) {\n  do x[0] += 1; while (forever);\n}\n")
+local build = ("d = kc.device('cpu'); k = d:kernel { file = '%s', entry = 'k', params = { 'x: i32[]', 'forever: i32' } }\r"):format(
+  t.directory .. "/endless.k")
 session {
   { "expect", PROMPT }, { "send", "io.write('go', 'es on\\n') while true do end\r" }, { "expect", "goes on" },
   { "send", CTRL_C }, { "expect", "interrupted" }, { "expect", PROMPT },
-  { "send", ("d = kc.device('cpu'); k = d:kernel { file = '%s', entry = 'k', params = { 'x: i32[]', 'forever: i32' } }\r"):format(
-    t.directory .. "/endless.k") }, { "expect", PROMPT },
+  { "send", build }, { "expect", PROMPT },
   { "send", "x = kc.buffer('i32', 1); d:launch(k, { x, 0 });\r" }, { "expect", PROMPT },
   { "send", "x[1]\r" }, { "expect", "1\r\n" }, { "expect", PROMPT },
   { "send", "io.write('st', 'art\\n') d:launch(k, { kc.buffer('i32', 1), 1 })\r" }, { "expect", "start" }, { "send", CTRL_C },
@@ -146,9 +147,7 @@ if os.execute "command -v lua5.4 >/dev/null" then
   session({
     { "expect", PROMPT }, { "send", "x + 1\r" }, { "expect", "18\r\n" }, { "expect", PROMPT },
     { "send", "io.write('go', 'es on\\n') while true do end\r" }, { "expect", "goes on" }, { "send", CTRL_C }, { "expect", "interrupted" },
-    { "expect", PROMPT }, { "send", "d = kc.device 'cpu'\r" }, { "expect", PROMPT },
-    { "send", ("k = d:kernel { file = '%s', entry = 'k', params = { 'x: i32[]', 'forever: i32' } }\r"):format(t.directory .. "/endless.k") },
-    { "expect", PROMPT }, { "send", "io.write('st', 'art\\n') d:launch(k, { kc.buffer('i32', 1), 1 })\r" }, { "expect", "start" },
+    { "expect", PROMPT }, { "send", build }, { "expect", PROMPT }, { "send", "io.write('st', 'art\\n') d:launch(k, { kc.buffer('i32', 1), 1 })\r" }, { "expect", "start" },
     { "send", CTRL_C }, { "expect", "interrupted" }, { "expect", PROMPT },
     { "send", CTRL_D }, { "expect", "behind" }, { "send", CTRL_C }, { "expect", "interrupted!" }, { "exit", 1 },
   }, { script }, nil, "/usr/bin/lua5.4")

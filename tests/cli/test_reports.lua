@@ -53,6 +53,8 @@ else
   print "skipped: no TAP::Parser of Perl, which would read TAP"
 end
 
+assert(count(t.read(path "r.html"), "elements by their error / allowed") > 0)
+
 -- A browser sees the same, and nothing runs.
 if has "chromium" then
   said = output("timeout 60 chromium --headless --no-sandbox --disable-gpu --user-data-dir=%s --dump-dom file://%s", path "browser",

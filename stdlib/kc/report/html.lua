@@ -2,6 +2,7 @@
 -- One page that needs nothing else: no network, no script; plots are SVG within it. It is well-formed XML too. See spec/reports.md.
 local cases = require "kc.report.cases"
 local json = require "kc.json"
+local histograms = require "kc.histogram"
 local lines = require "kc.report.lines"
 local markup = require "kc.report.markup"
 local matrix = require "kc.report.matrix"
@@ -88,33 +89,13 @@ local function element(r)
   return list
 end
 
-local function bin_label(k)
-  if k == -math.huge then return "0" end
-  return k == math.huge and "infinite" or ("<= 2^%d"):format(k)
-end
-
--- How the largest errors of the samples are spread, in powers of two of what is allowed.
-local function spread(r)
-  local counts, keys = {}, {}
-  for _, sample in ipairs(r.samples or {}) do
-    local worst = sample.class_at and math.huge or number(sample.worst)
-    if worst and worst == worst then
-      local k = worst == 0 and -math.huge or worst == math.huge and worst or math.ceil(math.log(worst, 2))
-      if not counts[k] then keys[#keys + 1] = k end
-      counts[k] = (counts[k] or 0) + 1
-    end
-  end
-  table.sort(keys)
-  local bins = {}
-  for i, k in ipairs(keys) do bins[i] = { label = bin_label(k), count = counts[k] } end
-  return bins
-end
-
+-- How the errors of all elements are spread, as shares of what is allowed.
 local function histogram(r)
-  local bins = spread(r)
-  if #bins == 0 or #r.samples < 2 then return nil end
-  local title = "samples by their largest error / allowed"
-  return figure(svg.histogram(bins, title, ("how many of %d samples fall into each power of two"):format(#r.samples)), title)
+  local bins = histograms.bins(r.histogram or {})
+  if (r.class_no or 0) > 0 then bins[#bins + 1] = { label = "another class", count = r.class_no } end
+  if #bins == 0 then return nil end
+  local title = "elements by their error / allowed"
+  return figure(svg.histogram(bins, title, ("how many of %d elements fall into each bin"):format(r.judged)), title)
 end
 
 -- Told by the parts of an element, and not once more in a line.
@@ -172,7 +153,7 @@ local function pair(record)
   local out = { tag("h3", nil, escape(("%s: %s beside %s"):format(record.implementation, record.devices[1], record.devices[2]))),
                 paragraph(headline) }
   for _, line in ipairs(rest) do out[#out + 1] = paragraph(line) end
-  local bins = record.histogram and lines.bins(record.histogram) or {}
+  local bins = histograms.distances(record.histogram or {})
   if #bins > 0 then
     local title = "elements by the distance of the two results in ulps"
     out[#out + 1] = figure(svg.histogram(bins, title, "how many elements differ by so many ulps"), title)

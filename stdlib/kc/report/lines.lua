@@ -1,8 +1,8 @@
 ---@module kc.report.lines
 -- What a report says of a result, a calibration or a pair of devices, in single lines: the same words whatever the format.
 local evidence = require "kc.evidence"
+local histograms = require "kc.histogram"
 local json = require "kc.json"
-local show = require "kc.show"
 local verdict = require "kc.verdict"
 local M = {}
 
@@ -198,21 +198,9 @@ end
 
 -- ---- two devices side by side -------------------------------------------------------------------------------------------------
 
---- The bins of a histogram of distances that hold something.
----@param histogram table as core.metric's
----@return table list of {label=, count=}
-function M.bins(histogram)
-  local list = {}
-  for k = 33, 65 do
-    local n = histogram[k + 1] or 0
-    if n > 0 then list[#list + 1] = { label = show.bin(k, true), count = n } end
-  end
-  return list
-end
-
 local function histogram_text(histogram)
   local parts = {}
-  for i, bin in ipairs(M.bins(histogram)) do parts[i] = ("%s ulp %d"):format(bin.label, bin.count) end
+  for i, bin in ipairs(histograms.distances(histogram)) do parts[i] = ("%s ulp %d"):format(bin.label, bin.count) end
   return table.concat(parts, ", ")
 end
 

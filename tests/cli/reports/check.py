@@ -184,13 +184,16 @@ NS = "{http://www.w3.org/2000/svg}"
 
 
 def plots(source):
-    """Every <svg> is XML by itself, is told in words, and shows a ratio above 1 beyond the line."""
+    """Every <svg> is XML by itself, is told in words, shows a ratio above 1 beyond the line, and leaves no element out."""
     found = [etree.fromstring(text) for text in re.findall(r"<svg .*?</svg>", source, re.S)]
     for svg in found:
         check(svg[0].tag == NS + "title" and svg[0].text and svg[1].tag == NS + "desc" and svg[1].text, "title and desc")
         check(svg.get("role") == "img", "role")
         line = svg.find(NS + "line")
         if line is None:
+            counts = [int(t.text) for t in svg.findall(NS + "text")[1::2]]
+            judged = re.search(r"of (\d+) elements", svg[1].text)
+            check(not judged or sum(counts) == int(judged.group(1)), svg[1].text, counts)
             continue
         bars = {r.get("class"): float(r.get("width")) for r in svg.findall(NS + "rect")}
         ratio = float(svg[0].text.split(": ")[1].replace("infinite", "inf"))
