@@ -138,7 +138,7 @@ session {
 if os.execute "command -v lua5.4 >/dev/null" then
   local here = require("kc.core").exe():match "^(.*)/"
   local script = t:file("embedded.lua", ([[
-    package.cpath = "%s/lua/?.so"
+    package.cpath = "%s/lua/?.so;" .. package.cpath
     local kc = require "kc"
     local x = 17
     kc.repl()
@@ -147,7 +147,8 @@ if os.execute "command -v lua5.4 >/dev/null" then
   session({
     { "expect", PROMPT }, { "send", "x + 1\r" }, { "expect", "18\r\n" }, { "expect", PROMPT },
     { "send", "io.write('go', 'es on\\n') while true do end\r" }, { "expect", "goes on" }, { "send", CTRL_C }, { "expect", "interrupted" },
-    { "expect", PROMPT }, { "send", build }, { "expect", PROMPT }, { "send", "io.write('st', 'art\\n') d:launch(k, { kc.buffer('i32', 1), 1 })\r" }, { "expect", "start" },
+    { "expect", PROMPT }, { "send", build }, { "expect", PROMPT }, { "send", "k ~= nil\r" }, { "expect", "true\r\n" },
+    { "expect", PROMPT }, { "send", "io.write('st', 'art\\n') d:launch(k, { kc.buffer('i32', 1), 1 })\r" }, { "expect", "start" },
     { "send", CTRL_C }, { "expect", "interrupted" }, { "expect", PROMPT },
     { "send", CTRL_D }, { "expect", "behind" }, { "send", CTRL_C }, { "expect", "interrupted!" }, { "exit", 1 },
   }, { script }, nil, "/usr/bin/lua5.4")
