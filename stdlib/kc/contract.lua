@@ -181,7 +181,7 @@ end
 -- A function is an expression.
 local function traced(report, fn)
   local ok, made = pcall(oracle.expression, fn)
-  if not ok then report(tostring(made)) end
+  if not ok then report((tostring(made):gsub("^stdlib/kc/[%w_]+%.lua:%d+: ", ""))) end
   return made
 end
 

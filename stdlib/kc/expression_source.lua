@@ -16,7 +16,9 @@ local decides = { ["if"] = true, ["elseif"] = true, ["while"] = true, ["until"] 
 function M.check(fn)
   if type(fn) ~= "function" then error("expected a function of the inputs, got " .. require("kc.words").show(fn), 3) end
   local info, body, several = debug.getinfo(fn, "S"), tokens.body(fn)
-  if not body then error("the function's source cannot be read, so it cannot be traced", 3) end
+  if not body then
+    error("the function's source cannot be read, so it cannot be traced; write one around it: function(t) return f(t.x) end", 3)
+  end
   local found = tokens.outside_static(body, function(token, static_follows)
     return token.kind ~= "text" and advice[token.text] and not (decides[token.text] and static_follows)
   end)[1]

@@ -77,6 +77,7 @@ local function qualified(topic, found)
 end
 
 local function meanings(asked)
+  asked = asked:gsub("^spec/([%w_]+)%.md$", "chapter %1")
   local topic, found = plain(asked:lower():gsub("^%-%-", ""):gsub("%(.*%)$", "")), {}
   local named = asked:find("^kc%.") or asked:find("[.:]")
   if asked:lower() == "kc" then topic = "kc" end

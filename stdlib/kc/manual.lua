@@ -148,7 +148,9 @@ function commands.line(name) return row_of(cli().commands, name)[3] end
 
 function commands.text(name)
   local command = row_of(cli().commands, name)
-  local lines = { "usage: " .. M.synopsis(command), "", command[3], "", "options" }
+  local lines = { "usage: " .. M.synopsis(command), "", command[3] }
+  if command.about then lines[#lines + 1] = "\n" .. command.about() end
+  lines[#lines + 1] = "\noptions"
   for _, row in ipairs(M.options_of(command)) do lines[#lines + 1] = option_line(row) end
   return table.concat(lines, "\n")
 end
@@ -232,12 +234,20 @@ function oracles.line(name)
   return row and row.doc or "see spec/oracles.md"
 end
 
-function oracles.text(name)
+-- kc.oracle.layernorm(INPUT[, INPUT[, INPUT]], { axis =, epsilon = })
+local function oracle_call(name, parameters)
   local least, most = require("kc.oracle").inputs(name)
-  local count = least == most and ("%d"):format(least) or ("%d to %d"):format(least, most)
-  local text = ("kc.oracle.%s: %s (inputs: %s)"):format(name, oracles.line(name), count)
+  local call = "kc.oracle." .. name .. "(INPUT" .. (", INPUT"):rep(least - 1) .. ("[, INPUT"):rep(most - least) .. ("]"):rep(most - least)
+  local fields = {}
+  for i, text in ipairs(parameters) do fields[i] = text:match "^[%w_]+" .. " =" end
+  return call .. (#fields > 0 and (", { %s }"):format(table.concat(fields, ", ")) or "") .. ")"
+end
+
+function oracles.text(name)
   local parameters = require("kc.oracle").parameters(name)
-  return #parameters == 0 and text or ("%s\nparameters: %s"):format(text, table.concat(parameters, "; "))
+  local lines = { oracle_call(name, parameters), "", oracles.line(name), "", "INPUT is the name of a tensor, a text such as \"x\"." }
+  if #parameters > 0 then lines[#lines + 1] = "parameters: " .. table.concat(parameters, "; ") end
+  return table.concat(lines, "\n")
 end
 
 local metrics = {}
@@ -333,9 +343,14 @@ function chapters.line(name)
   return line
 end
 
+-- A file's beginning, with what else is in it; or what stands below a heading.
 function chapters.text(name)
-  local parts = {}
-  each_chapter(function(found, section) if found == name then parts[#parts + 1] = section.body end end)
+  local parts, inside = {}, {}
+  each_chapter(function(found, section, file)
+    if found == name then parts[#parts + 1] = section.body end
+    if file == name and found ~= name then inside[#inside + 1] = found end
+  end)
+  if #inside > 0 then parts[#parts + 1] = "chapters in it: " .. table.concat(inside, ", ") end
   return table.concat(parts, "\n\n")
 end
 

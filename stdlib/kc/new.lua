@@ -50,6 +50,21 @@ local function check_class(class)
   refuse("no scaffold for %s; there are %s: begin with the nearest and change the class", class, scaffolds())
 end
 
+--- What names may be, and what each scaffold makes: the body of `kc help command new`.
+---@return string text
+function M.about()
+  local lines = { "A contract's NAME is CLASS.OPERATION.FORMAT, such as C-PRC-02.gelu.f32, or OPERATION[.FORMAT], for which the class is",
+                  "chosen; a path before it says where. An operation that is not listed gets a stand-in, to be replaced.", "" }
+  for _, class in ipairs(words.keys(families)) do
+    local made = family(class)
+    lines[#lines + 1] = ("  %s  %s"):format(class, made.about)
+    local names = table.concat(words.keys(made.operations), " ")
+    lines[#lines + 1] = words.wrapped("operations " .. names, (" "):rep(12), 100)
+    lines[#lines + 1] = "            formats " .. table.concat(made.formats, " ")
+  end
+  return table.concat(lines, "\n")
+end
+
 -- The class whose scaffold knows an operation.
 local function class_of(operation)
   for _, class in ipairs(words.keys(families)) do

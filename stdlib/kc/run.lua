@@ -363,6 +363,19 @@ function Run:open_trace(env)
   return true
 end
 
+-- A pattern that matches none is mistyped, or meant for another contract.
+function Run:check_pattern(plans)
+  local pattern, names, seen = self.options.impl, {}, {}
+  for _, plan in ipairs(pattern and plans or {}) do
+    if #plan.cells > 0 then return end
+    for _, item in ipairs(plan.contract.implementations) do
+      if not seen[item.name] then names[#names + 1] = item.name end
+      seen[item.name] = true
+    end
+  end
+  if #names > 0 then self:complain(("no implementation matches '%s'; %s"):format(pattern, require("kc.words").hint(pattern, names))) end
+end
+
 function Run:execute()
   local env, failure = self:environment()
   if not env then
@@ -372,6 +385,7 @@ function Run:execute()
   local plans = self:plan()
   if not plans or not self:open_trace(env) then return end
   for _, report in ipairs(self.reports) do report:environment(env) end
+  self:check_pattern(plans)
   self:prepare(plans)
   if not self.supervisor:work(self.queue) then self.state.interrupted = true return end
   if self.options.command == "calibrate" then self:specificity() end

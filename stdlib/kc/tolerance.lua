@@ -70,6 +70,7 @@ for _, name in ipairs(words.keys(derived.kinds)) do
   kinds[name] = { id = row.id, formula = row.formula, reads = reads, derived = row, good = row.good, bad = row.bad }
 end
 
+-- Levels: the constructors call `new` in their tail, so that above it is the contract.
 local function check_known(kind, reads, options)
   for _, key in ipairs(words.keys(options)) do
     local known = false
@@ -81,7 +82,7 @@ local function check_known(kind, reads, options)
 end
 
 local function check_fields(kind, reads, options)
-  if type(options) ~= "table" then error(("tolerance.%s: expected a table of fields"):format(kind), 4) end
+  if type(options) ~= "table" then error(("tolerance.%s: expected a table of fields"):format(kind), 3) end
   local names, optional = {}, false
   for _, field in ipairs(reads) do if field ~= "?" then names[#names + 1] = field end end
   check_known(kind, names, options)
@@ -89,7 +90,7 @@ local function check_fields(kind, reads, options)
     if field == "?" then
       optional = true
     elseif not (optional and options[field] == nil) and not fields[field][2](options[field]) then
-      error(("tolerance.%s: field '%s': expected %s, got %s"):format(kind, field, fields[field][1], words.show(options[field])), 4)
+      error(("tolerance.%s: field '%s': expected %s, got %s"):format(kind, field, fields[field][1], words.show(options[field])), 3)
     end
   end
 end
@@ -101,7 +102,7 @@ local function new(kind, options)
   for _, key in ipairs(words.keys(options)) do made[key] = options[key] end
   if row.derived then made.rounding = made.rounding or "nearest" end
   if row.derived and made.denormals == "undeclared" then
-    error(("tolerance.%s: field 'denormals': a bound is derived for \"preserve\" or for \"flush\""):format(kind), 3)
+    error(("tolerance.%s: field 'denormals': a bound is derived for \"preserve\" or for \"flush\""):format(kind), 2)
   end
   return setmetatable(made, Tolerance)
 end
