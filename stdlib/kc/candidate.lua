@@ -50,7 +50,12 @@ local function mapped(contract, implementation, list)
   end
 end
 
-local function build_of(contract, implementation, directory)
+--- What a device builds of a kernel or a library's function.
+---@param contract table
+---@param implementation table
+---@param directory string where its file lies
+---@return table|nil build, string|nil message
+function M.build_of(contract, implementation, directory)
   local list, message = params(contract, implementation)
   if not list then return nil, message end
   local build = { entry = implementation.entry, params = list, cache = paths.cache_dir("kernels") }
@@ -121,7 +126,7 @@ function Candidate:prepare(timeout)
     self.ready, self.sha256 = true, digest
     return true
   end
-  local build, message = build_of(self.contract, self.implementation, self.directory)
+  local build, message = M.build_of(self.contract, self.implementation, self.directory)
   if not build then return nil, { kind = "build", text = message } end
   local kernel, why, static = self.client:kernel(build, timeout)
   if not kernel then return nil, why end

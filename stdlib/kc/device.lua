@@ -71,6 +71,19 @@ local function demand_named(self, build)
     build.file), 3)
 end
 
+-- What a launch wrote beside its buffers: said, and painted over, so that the next one is not blamed.
+local function demand_inside(args)
+  for i, value in ipairs(args) do
+    local damage = type(value) == "userdata" and value:writable() and value:guards()
+    if damage then
+      local data = value:raw()
+      value:poison(0)
+      value:setraw(data)
+      error(("device:launch: the kernel wrote outside argument %d: %s"):format(i, damage.text), 3)
+    end
+  end
+end
+
 function Direct:fingerprint() return self.handle:fingerprint() end
 
 function Direct:kernel(options)
@@ -88,6 +101,7 @@ function Direct:launch(kernel, args, options)
   local record, message = self.handle:launch(kernel, args, geometry(options or {}, self.schedule))
   if not record then error(message, 2) end
   self:note(record)
+  if self.alone then demand_inside(args) end
   return record
 end
 
@@ -176,6 +190,7 @@ function Remote:launch(kernel, args, options)
   local record, failure = self.client:launch(id, sent, geometry(options or {}), options and options.timeout)
   if not record then ask(failure) end
   self.client:free(shared)
+  demand_inside(args)
   record.seconds = json.tofloat(record.seconds)
   return record
 end
@@ -188,7 +203,8 @@ function Remote:close() self.client:close() end
 
 --- Opens a device. Methods: fingerprint(); kernel{file= or source=, entry=, params={"x: f32[]", "n: i32"}, result=, contraction=,
 --- denormals=, fast_math=, defines=}, where a file called .so is a shared library and `entry` a function of it;
---- launch(kernel, {buffers and numbers}, {grid=, group=, schedule=, timeout=}) -> record; ranks(count), in an implementation only; close().
+--- launch(kernel, {buffers and numbers}, {grid=, group=, schedule=, timeout=}) -> record, an error where the kernel wrote outside of a
+--- buffer; ranks(count), in an implementation only; close().
 ---@param name string e.g. "cpu"
 ---@param options table|nil {isolation="none"} opens it in this process: no protection from crashes and hangs
 ---@return table device
@@ -200,7 +216,9 @@ function M.device(name, options)
   if isolation == "none" or core.role == "runner" then
     local device, message = core.device(name)
     if not device then error(message, 2) end
-    return M.direct(device, ".")
+    local direct = M.direct(device, ".")
+    direct.alone = true -- no judge looks at the buffers after a launch
+    return direct
   end
   core.subreaper()
   local device = setmetatable({ client = require("kc.client").new { device = name }, directory = "." }, Remote)

@@ -14,6 +14,7 @@ local measure = require "kc.measure"
 local paths = require "kc.paths"
 local plan = require "kc.plan"
 local replay = require "kc.replay"
+local source = require "kc.source"
 local verdict = require "kc.verdict"
 local wire = require "kc.wire"
 local M = {}
@@ -31,6 +32,8 @@ function Judge:load(path)
     local suite = self:load(file)
     loaded = suite.suite and loader.member(suite, id)
     message = ("%s has no contract called '%s'"):format(file, id)
+  elseif source.dialect(path) then
+    message = ("'%s' is a kernel; expected a contract or a suite, which names the kernels that it judges"):format(path)
   else
     loaded, message = limit.call(self.limit, ("%s: loading"):format(path), loader.file, path)
   end

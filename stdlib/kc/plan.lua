@@ -39,9 +39,6 @@ local function stop(message) error({ code = "usage", message = message }, 0) end
 
 -- A suite stands for the files it names, relative to itself.
 local function expand(path, found)
-  if require("kc.source").dialect(path) then
-    stop(("'%s' is a kernel; expected a contract or a suite, which names the kernels that it judges"):format(path))
-  end
   local loaded = loader.load(path)
   if not loaded or loaded.value.kc_type ~= "suite" then
     found[#found + 1] = path

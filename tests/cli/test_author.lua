@@ -115,6 +115,8 @@ for _, row in ipairs {
   { "gelu", { "samples = 1024", "samples = 1 << 30" }, "budget = 1e5", "protocol", "ends before 1073741824 elements" },
   { "gelu", { "kc.range(0, 1024)", "kc.choice { 0 }" }, "samples = 1024", "protocol", "no shape that is drawn has an element" },
   { "gelu", { "vacuous = 0.1", "vacuous = 1.0" }, "vacuous = 1.0", "protocol", "nothing need be shown" },
+  { "gelu", { "tolerance <= 1", "tolerance <= 2" }, "pass = ", "protocol", "says error / tolerance <= 2" },
+  { "gelu", { "kc.range(0, 1024)", "kc.range(0, 1 << 31)" }, "bad = {", "calibration", "dimension 'n' reaches 2147483648" },
   { "gelu", { "repeats = 1", "repeats = 3" }, "repeats = 3", "protocol", "3 runs, and no 'determinism'" },
   { "gelu", { ratio, 'm:ratio("the domain of gelo")' }, "test = function", "signature", "did you mean 'the domain of gelu'?" },
   { "gelu", { ratio, "m:ratoi()" }, "test = function", "signature", "did you mean 'ratio'?" },
@@ -175,6 +177,11 @@ t:expect({ "lint", (variant("gelu", "local function kernel", "while true do end\
 t:expect({ "lint", path "nothing" }, { code = 64, err = { "no file and no contract is called" } })
 t:file("reserved.k", "KC_KERNEL void f(KC_GLOBAL kc_f32 *x) {\n  x[0] = half;\n}\n")
 t:expect({ "lint", path "reserved.k" }, { code = 1, out = { "reserved.k:2: kernel f: 'half' is reserved" } })
+
+-- A kernel that fits by its text and does not compile is found with its own line.
+local uncompiled = variant("gelu", "", "")
+t:file("variant.gelu/double.k", (t.read(gelu .. "/double.k"):gsub("y%[i%] =", "y[i] = unknown *")))
+t:expect({ "lint", uncompiled }, { code = 1, out = { "good 'double': ", "double.k:", "unknown" } })
 
 -- All that is shipped is clean.
 assert(t:expect({ "lint", "contracts" }, { code = 0 }).stdout == "")

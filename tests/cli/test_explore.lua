@@ -155,6 +155,18 @@ check(same_bits[1].first[4] == 5 and y[1] == 0, "what was given is left alone")
 fails("no value for the parameter 'n'", kc.compare, "cpu", "cpu", plus, { x = x, y = y })
 fails("the kernel has no parameter 'm'", kc.compare, "cpu", "cpu", plus, { x = x, y = y, n = 4, m = 1 })
 
+-- A launch that writes beside its buffers is an error, once, wherever the kernel ran; what it wrote inside stays.
+for _, isolation in ipairs { "process", "none" } do
+  local d = kc.device("cpu", isolation == "none" and { isolation = "none" } or nil)
+  local k, short = d:kernel { source = plus.source, entry = plus.entry, params = plus.params }, kc.buffer("f32", 4)
+  local long = kc.buffer("f32", 8, { 1, 2, 3, 4, 5, 6, 7, 8 })
+  fails("the kernel wrote outside argument 2: 16 damaged bytes, the nearest 1 byte past the end", d.launch, d, k, { long, short, 8 },
+    { grid = { 1 }, group = { 64 } })
+  check(short[4] == 5)
+  check(d:launch(k, { long, short, 4 }, { grid = { 1 }, group = { 64 } }).seconds >= 0)
+  d:close()
+end
+
 -- A device whose last element is one ulp off.
 local liar = { fingerprint = function() return { name = "liar" } end, kernel = function(_, options) return device:kernel(options) end }
 function liar.launch(_, k, args, options)

@@ -28,8 +28,8 @@ refused("field 'rounding'", tol.dot, { kind = "proved", accumulator = "f32", ter
 refused("field 'peer': expected an implementation", tol.peer_ratio, { factor = 2, peer = "x", denormals = "preserve", source = "s" })
 refused("field 'source'", tol.ulp, { limit = 1, denormals = "preserve" })
 -- The line is that of who called, whatever was wrong.
-for _, name in ipairs { "exact", "policy", "ulp", "abs", "rel", "dot", "fpna", "softmax", "log_softmax", "logsumexp", "variance", "layernorm",
-                        "cosine", "peer_ratio" } do
+for _, name in ipairs { "exact", "policy", "ulp", "abs", "rel", "dot", "fpna", "softmax", "log_softmax", "logsumexp", "variance",
+                        "layernorm", "cosine", "peer_ratio" } do
   local kind = name == "dot" and "proved" or nil
   refused("test_tolerance.lua:", function() return (tol[name] { kind = kind, bogus = 1 }) end)
   refused("test_tolerance.lua:", function() return (tol[name] { kind = kind }) end)

@@ -1,6 +1,7 @@
 ---@module kc.lint.kernels
 -- Findings in implementations: files, entries, arguments and geometry that do not fit the kernel's text or the scope.
 local loader = require "kc.loader"
+local scope = require "kc.scope"
 local source = require "kc.source"
 local words = require "kc.words"
 local M = {}
@@ -17,9 +18,18 @@ local function names_of(contract)
   return tensors, table.move(words.keys(contract.scope.shapes), 1, #words.keys(contract.scope.shapes), #known + 1, known)
 end
 
+local INT32_MAX = 0x7fffffff -- dimensions are passed as i32
+
+local function check_size(domain, name, complain)
+  local _, most = scope.bounds(domain)
+  if most > INT32_MAX then complain(("dimension '%s' reaches %d, more than the i32 that is passed holds"):format(name, most)) end
+end
+
 local function check_args(c, item, complain)
   local _, known = names_of(c.contract)
   for _, name in ipairs(item.args) do
+    local domain = c.contract.scope.shapes[name]
+    if domain then check_size(domain, name, complain) end
     if not words.holds(known, name) then
       complain(("argument '%s' is neither a tensor nor a dimension; %s"):format(name, words.hint(name, known)))
     end
@@ -130,6 +140,25 @@ function M.twice(c, report)
   end
 end
 
-M.rules = { M.kernels, M.twice }
+local BUILD = 60 -- seconds for one kernel
+
+--- Kernels of the portable dialect that the cpu device's compiler refuses; looked for where nothing else is wrong with implementations.
+--- They are built in a runner, and nothing of them is launched.
+function M.builds(c, report)
+  if c.found.calibration then return end
+  local client = require("kc.client").new { device = "cpu" }
+  for _, entry in ipairs(c.contract:implementations()) do
+    local item = entry.implementation
+    if item.kind == "kernel" and source.dialect(loader.resolve(c.directory, item.file)) == "kc" then
+      local build, why = require("kc.candidate").build_of(c.contract, item, c.directory)
+      local built, failure = client:kernel(build or error(why, 0), BUILD)
+      if not built then report("calibration", ("%s '%s': %s"):format(entry.role, item.name, failure.text), entry.role) end
+      if not built and failure.kind ~= "build" then break end -- no compiler, which says the same of every kernel
+    end
+  end
+  client:close()
+end
+
+M.rules = { M.kernels, M.twice, M.builds }
 
 return M

@@ -9,8 +9,7 @@ local M = {}
 local function smallest(contract)
   local sizes = {}
   for _, name in ipairs(contract.scope.dims) do
-    local domain = contract.scope.shapes[name]
-    sizes[name] = domain.kind == "range" and domain.lo or math.min(table.unpack(domain.sizes))
+    sizes[name] = scope.bounds(contract.scope.shapes[name])
   end
   return math.max(1, scope.work(contract.scope.dims, sizes))
 end
@@ -40,6 +39,14 @@ end
 function M.vacuous(c, report)
   if c.contract.protocol.vacuous >= 1 then
     report("protocol", "field 'vacuous': every element may be vacuous, so that nothing need be shown", "vacuous")
+  end
+end
+
+--- A pass rule in words that says another bound than the one that is judged by. The rest of the words is the author's.
+function M.pass(c, report)
+  local said = c.contract.protocol.pass:match("tolerance%s*<=?%s*([%d.][%w.]*)")
+  if said and tonumber(said) ~= 1 then
+    report("protocol", ("field 'pass': it says error / tolerance <= %s; what the postcondition judges by is 1"):format(said), "pass")
   end
 end
 
@@ -170,6 +177,6 @@ function M.signature(c, report)
   end
 end
 
-M.rules = { M.budget, M.vacuous, M.repeats, M.signature }
+M.rules = { M.budget, M.vacuous, M.pass, M.repeats, M.signature }
 
 return M
