@@ -1,46 +1,22 @@
-/* lkc_device.c - devices and kernels as userdata. A device knows its open kernels, so that closing it closes them; a kernel
- * keeps its device alive. Between the first bound buffer of a launch and the last unbound one nothing calls Lua. */
+/* lkc_device.c - devices and kernels as userdata; launches are in lkc_launch.c. A device knows its open kernels, so that closing it closes
+ * them; a kernel keeps its device alive. */
 #define _GNU_SOURCE 1
-#include <limits.h>
-#include <math.h>
+#include "lkc_device.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "lkc.h"
 #include "lkc_extension.h"
-
-#define LKC_DEVICE "kc.device"
-#define LKC_KERNEL "kc.kernel"
-
-typedef struct lkc_kernel lkc_kernel;
-
-typedef struct lkc_device {
-  const kc_driver *driver;
-  kc_drv_device *d; /* NULL: closed */
-  int index;
-  lkc_kernel *kernels; /* open ones, doubly linked */
-} lkc_device;
-
-struct lkc_kernel {
-  lkc_device *device;
-  kc_drv_kernel *k; /* NULL: closed */
-  lkc_kernel *next, *previous;
-  char *log;    /* of the build, until it is a Lua string */
-  kc_code code; /* of a compilation without a device, likewise */
-  int param_count;
-  const kc_format *result;
-  kc_param params[]; /* names belong to the table in user value 2 */
-};
 
 enum { MAX_PARAMS = 64 };
 
-static lkc_device *check_device(lua_State *L, int arg) {
+lkc_device *lkc_checkdevice(lua_State *L, int arg) {
   lkc_device *device = luaL_checkudata(L, arg, LKC_DEVICE);
   if (!device->d) luaL_error(L, "attempt to use a closed device");
   return device;
 }
 
-static lkc_kernel *check_kernel(lua_State *L, int arg) {
+lkc_kernel *lkc_checkkernel(lua_State *L, int arg) {
   lkc_kernel *kernel = luaL_checkudata(L, arg, LKC_KERNEL);
   if (!kernel->k) luaL_error(L, "attempt to use a closed kernel");
   return kernel;
@@ -199,7 +175,7 @@ static int open_device(lua_State *L) {
 --- @return table {name=, arch=, driver=, runtime=, compiler=, features=names separated by spaces, denormals_kept=boolean, contracts=boolean}
 function device.fingerprint(self) end */
 static int device_fingerprint(lua_State *L) {
-  lkc_device *device = check_device(L, 1);
+  lkc_device *device = lkc_checkdevice(L, 1);
   kc_fingerprint f = {0};
   device->driver->describe(device->d, &f);
   const struct {
@@ -328,7 +304,7 @@ static void link_kernel(lkc_kernel *kernel) {
 --- @return userdata|nil kernel, string|nil log or message, string|nil code, string|nil log
 function device.kernel(self, options) end */
 static int device_kernel(lua_State *L) {
-  lkc_device *device = check_device(L, 1);
+  lkc_device *device = lkc_checkdevice(L, 1);
   kc_text err;
   luaL_checktype(L, 2, LUA_TTABLE);
   lua_settop(L, 2);
@@ -414,7 +390,7 @@ static int compile(lua_State *L) {
 --- @return table|nil code as of core.compile, string message, string code
 function kernel.code(self) end */
 static int kernel_code(lua_State *L) {
-  lkc_kernel *kernel = check_kernel(L, 1);
+  lkc_kernel *kernel = lkc_checkkernel(L, 1);
   kc_code code;
   kc_text err;
   kc_status status = kc_driver_code(&code, kernel->device->driver, kernel->device->d, kernel->k, &err);
@@ -425,7 +401,7 @@ static int kernel_code(lua_State *L) {
 --- @return string|nil text, string message, string code
 function kernel.ptx(self) end */
 static int kernel_ptx(lua_State *L) {
-  lkc_kernel *kernel = check_kernel(L, 1);
+  lkc_kernel *kernel = lkc_checkkernel(L, 1);
   kc_code code;
   kc_text err;
   kc_status status = kc_driver_code(&code, kernel->device->driver, kernel->device->d, kernel->k, &err);
@@ -433,163 +409,6 @@ static int kernel_ptx(lua_State *L) {
     status = kc_fail(&err, KC_EUNSUPPORTED, "the kernel's text is %s, not PTX; kernel:code() gives it", code.language);
   if (status != KC_OK) return lkc_result(L, status, &err);
   lua_pushlstring(L, code.text, code.text_size);
-  return 1;
-}
-
-/* ---- launching ------------------------------------------------------------------------------------------------------ */
-
-static int bad_scalar(lua_State *L, const kc_param *p, int i, const char *why) {
-  return luaL_error(L, "argument %d ('%s', %s): %s", i + 1, p->name, p->format->name, why);
-}
-
-static uint64_t integer_code(lua_State *L, int at, const kc_param *p, int i) {
-  int exact;
-  lua_Integer n = lua_tointegerx(L, at, &exact);
-  int bits = p->format->bits;
-  bool is_signed = p->format->kind == KC_INT;
-  if (!exact) bad_scalar(L, p, i, "expected an integer");
-  lua_Integer high = bits == 64 ? LUA_MAXINTEGER : ((lua_Integer)1 << (is_signed ? bits - 1 : bits)) - 1;
-  lua_Integer low = is_signed ? -high - 1 : 0;
-  if (n < low || n > high) bad_scalar(L, p, i, lua_pushfstring(L, "%I is out of range", n));
-  return (uint64_t)n & (bits == 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1);
-}
-
-/* Nothing is rounded silently: the number must be one of the format's own. */
-static uint64_t float_code(lua_State *L, int at, const kc_param *p, int i) {
-  const kc_encoding nearest = {.rounding = KC_RNE};
-  double x = lua_tonumber(L, at);
-  uint64_t code = kc_encode(p->format, x, &nearest);
-  double back = kc_decode(p->format, code);
-  bool whole = !lua_isinteger(L, at) || (fabs(x) < 0x1p63 && (lua_Integer)x == lua_tointeger(L, at));
-  if (!whole || kc_classify_double(back) != kc_classify_double(x) || (back != x && !isnan(x)))
-    bad_scalar(L, p, i, lua_pushfstring(L, "%s is not a number of this format", luaL_tolstring(L, at, NULL)));
-  return code;
-}
-
-/* What stands behind a buffer argument while it is launched. */
-typedef struct lkc_operand {
-  kc_buffer *buffer;
-  kc_binding binding;
-} lkc_operand;
-
-/* A launch as far as Lua is concerned: what every argument is. `args` lie behind the operands. */
-typedef struct lkc_call {
-  kc_launch launch;
-  kc_arg *args;
-  lkc_operand operands[];
-} lkc_call;
-
-/* As long as the kernel's parameters need: a launch of few takes less than a microsecond here. */
-static lkc_call *new_call(lua_State *L, int params) {
-  size_t operands = sizeof(lkc_call) + (size_t)params * sizeof(lkc_operand), size = operands + (size_t)params * sizeof(kc_arg);
-  lkc_call *call = lua_newuserdatauv(L, size, 0);
-  memset(call, 0, size);
-  call->args = (kc_arg *)(void *)((char *)call + operands);
-  return call;
-}
-
-/* Leaves the argument on the stack, so that its buffer lives as long as the call. */
-static void read_arg(lua_State *L, int list, lkc_call *call, const kc_param *p, int i) {
-  int type = lua_geti(L, list, i + 1), at = lua_gettop(L);
-  if (p->buffer) {
-    lkc_buffer *buffer = luaL_testudata(L, at, LKC_BUFFER);
-    if (!buffer)
-      luaL_error(L, "argument %d ('%s'): expected a buffer of %s, got %s", i + 1, p->name, p->format->name,
-                 luaL_typename(L, at));
-    if (!buffer->b) luaL_error(L, "argument %d ('%s'): attempt to use a closed buffer", i + 1, p->name);
-    if (kc_buffer_format(buffer->b) != p->format)
-      luaL_error(L, "argument %d ('%s'): expected a buffer of %s, got one of %s", i + 1, p->name, p->format->name,
-                 kc_buffer_format(buffer->b)->name);
-    call->operands[i].buffer = buffer->b;
-    call->args[i] = (kc_arg){.buffer = true, .offset = kc_buffer_guard_bytes(buffer->b)};
-    return;
-  }
-  if (type != LUA_TNUMBER) bad_scalar(L, p, i, lua_pushfstring(L, "expected a number, got %s", luaL_typename(L, at)));
-  call->args[i].scalar = (p->format->kind == KC_FLOAT ? float_code : integer_code)(L, at, p, i);
-}
-
-static void read_args(lua_State *L, int list, lkc_call *call, const lkc_kernel *kernel) {
-  lua_Integer n = luaL_len(L, list);
-  if (n != kernel->param_count) luaL_error(L, "the kernel takes %d arguments, got %I", kernel->param_count, n);
-  luaL_checkstack(L, kernel->param_count + 8, "too many arguments");
-  for (int i = 0; i < kernel->param_count; i++) read_arg(L, list, call, &kernel->params[i], i);
-  call->launch.args = call->args;
-  call->launch.arg_count = kernel->param_count;
-}
-
-static void read_extent(lua_State *L, int options, const char *field, lua_Integer least, uint32_t out[3]) {
-  int type = lua_getfield(L, options, field);
-  if (type != LUA_TNIL && type != LUA_TTABLE) luaL_error(L, "field '%s': expected a list, got %s", field, luaL_typename(L, -1));
-  lua_Integer rank = type == LUA_TTABLE ? luaL_len(L, -1) : 0;
-  if (rank > 3) luaL_error(L, "field '%s': at most 3 dimensions", field);
-  for (int d = 0; d < 3; d++) {
-    int exact = 1;
-    lua_Integer n = 1;
-    if (d < rank) {
-      lua_geti(L, -1, d + 1);
-      n = lua_tointegerx(L, -1, &exact);
-      lua_pop(L, 1);
-    }
-    if (!exact || n < least || n > UINT32_MAX)
-      luaL_error(L, "field '%s', dimension %d: expected an integer >= %I", field, d + 1, least);
-    out[d] = (uint32_t)n;
-  }
-  lua_pop(L, 1);
-}
-
-/* The same buffer twice is the same device memory twice. */
-static kc_status bind_all(lkc_call *call, const lkc_device *device, kc_text *err) {
-  for (int i = 0; i < call->launch.arg_count; i++) {
-    int same = i;
-    kc_buffer *buffer = call->operands[i].buffer;
-    if (!buffer) continue;
-    for (int j = i - 1; j >= 0; j--)
-      if (call->operands[j].buffer == buffer) same = j;
-    if (same == i) {
-      kc_status status = kc_bind(&call->operands[i].binding, device->driver, device->d, buffer, err);
-      if (status != KC_OK) return status;
-    }
-    call->args[i].mem = call->operands[same].binding.mem;
-  }
-  return KC_OK;
-}
-
-static kc_status collect_all(lkc_call *call, const lkc_device *device, kc_text *err) {
-  kc_status status = KC_OK;
-  for (int i = 0; i < call->launch.arg_count && status == KC_OK; i++)
-    if (call->operands[i].binding.open) status = kc_bind_collect(&call->operands[i].binding, device->driver, device->d, err);
-  return status;
-}
-
-static kc_status run(lkc_call *call, const lkc_kernel *kernel, kc_launch_record *record, kc_text *err) {
-  const lkc_device *device = kernel->device;
-  kc_status status = bind_all(call, device, err);
-  if (status == KC_OK) status = kc_driver_launch(device->driver, device->d, kernel->k, &call->launch, record, err);
-  if (status == KC_OK) status = collect_all(call, device, err);
-  for (int i = 0; i < call->launch.arg_count; i++) kc_unbind(&call->operands[i].binding, device->driver, device->d);
-  return status;
-}
-
-static void push_code(lua_State *L, const kc_format *f, uint64_t code) {
-  if (f->kind == KC_FLOAT)
-    lua_pushnumber(L, kc_decode(f, code));
-  else if (f->kind == KC_UINT)
-    lua_pushinteger(L, (lua_Integer)code);
-  else
-    lua_pushinteger(L, (lua_Integer)(code << (64 - f->bits)) >> (64 - f->bits));
-}
-
-static int push_record(lua_State *L, const kc_launch_record *record, const kc_format *result) {
-  lua_createtable(L, 0, 6);
-  lkc_setnumber(L, "seconds", record->seconds);
-  lkc_setboolean(L, "fp_changed", record->fp_changed);
-  lkc_setboolean(L, "divergent_barrier", record->divergent_barrier);
-  lkc_setboolean(L, "local_damaged", record->local_damaged);
-  if (record->evidence[0]) lkc_setstring(L, "evidence", record->evidence);
-  if (result) {
-    push_code(L, result, record->result);
-    lua_setfield(L, -2, "result");
-  }
   return 1;
 }
 
@@ -601,10 +420,8 @@ static int push_record(lua_State *L, const kc_launch_record *record, const kc_fo
 --- @return string message, string code
 function device.launch(self, kernel, args, options) end */
 static int device_launch(lua_State *L) {
-  lkc_device *device = check_device(L, 1);
-  lkc_kernel *kernel = check_kernel(L, 2);
-  kc_launch_record record;
-  kc_text err;
+  lkc_device *device = lkc_checkdevice(L, 1);
+  lkc_kernel *kernel = lkc_checkkernel(L, 2);
   if (kernel->device != device) return luaL_error(L, "the kernel was built on another device");
   luaL_checktype(L, 3, LUA_TTABLE);
   lua_settop(L, 4);
@@ -613,14 +430,7 @@ static int device_launch(lua_State *L) {
     lua_replace(L, 4);
   }
   luaL_checktype(L, 4, LUA_TTABLE);
-  lkc_call *call = new_call(L, kernel->param_count);
-  read_extent(L, 4, "grid", 0, call->launch.grid);
-  read_extent(L, 4, "group", 1, call->launch.group);
-  call->launch.schedule = (uint64_t)lkc_fieldinteger(L, 4, "schedule", 0);
-  read_args(L, 3, call, kernel);
-  if (!kernel->k || !device->d) return luaL_error(L, "the kernel was closed while its arguments were read");
-  kc_status status = run(call, kernel, &record, &err);
-  return status == KC_OK ? push_record(L, &record, kernel->result) : lkc_result(L, status, &err);
+  return lkc_launch(L, device, kernel);
 }
 
 void lkc_open_device(lua_State *L) {
