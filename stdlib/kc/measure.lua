@@ -3,12 +3,11 @@
 local check = require "kc.check"
 local core = require "kc.core"
 local exceptions = require "kc.exceptions"
-local histogram = require "kc.histogram"
 local interleave = require "kc.interleave"
 local limit = require "kc.limit"
-local measurement = require "kc.measurement"
 local oracle = require "kc.oracle"
 local protocol = require "kc.protocol"
+local records = require "kc.record"
 local sample = require "kc.sample"
 local scope = require "kc.scope"
 local words = require "kc.words"
@@ -148,55 +147,6 @@ local function snapshot(outputs)
   return out, core.sha256(table.concat(digests))
 end
 
--- Ratios are recorded rounded up to 12 significant bits, so that traces agree between machines.
-local function round_up(x)
-  if x ~= x or x <= 0 or x == math.huge then return x end
-  local bits = string.unpack("<i8", string.pack("<d", x))
-  local mask = (1 << 41) - 1
-  if bits & mask ~= 0 then bits = (bits & ~mask) + (1 << 41) end
-  return (string.unpack("<d", string.pack("<i8", bits)))
-end
-M.round_up = round_up
-
-local function float(x) return math.type(x) == "integer" and x + 0.0 or x end
-
-local function place(output, element)
-  return { output = output.name, element = element, got = float(output.buffer[element]),
-           code = ("0x%x"):format(output.buffer:code(element)) }
-end
-
-local function add_decision(record, d, output)
-  record.judged = record.judged + d.count - d.anything
-  record.vacuous = record.vacuous + d.vacuous
-  record.zeros = record.zeros + (d.zeros or 0)
-  record.exact = record.exact + d.exact
-  record.refined = record.refined + d.refined
-  record.class_no = record.class_no + d.class_no
-  record.scaled = math.max(record.scaled or 0.0, round_up(d.worst_scaled))
-  record.confusion = measurement.add_confusion(record.confusion or {}, d.confusion)
-  record.histogram = histogram.add(record.histogram or {}, d.histogram)
-  if d.first_class_no and not record.class_at then record.class_at = place(output, d.first_class_no) end
-  local ratio = round_up(d.worst_ratio_hi or 0.0)
-  if d.worst and ratio >= (record.worst or 0.0) then
-    record.worst, record.worst_at = ratio, place(output, d.worst)
-    record.worst_at.lo, record.worst_at.hi = d.worst_lo, d.worst_hi
-    record.worst_at.error, record.worst_at.allowed = d.worst_error, d.worst_allowed
-  end
-end
-
--- What a clause decides about a buffer of its own (an invariant) bears on the answer, but nothing that the kernel wrote was counted.
-local function summarise(record, answer, outputs)
-  local seen = {}
-  check.each(answer, function(c)
-    local d = c.data and c.data.decision
-    if not d or seen[d] then return end
-    seen[d] = true
-    for _, output in ipairs(outputs) do
-      if c.data.output == output.buffer then add_decision(record, d, output) end
-    end
-  end)
-end
-
 -- The largest error of the tolerance's peer on the same inputs, by output. A peer that fails, or whose classes are wrong, says nothing
 -- about the candidate: nil and why.
 local function peer_errors(candidate, ready, spec, options)
@@ -229,40 +179,6 @@ local function bound(candidate, x, ready, spec, options)
     outputs = contract.scope.outputs, shapes = shapes, sizes = spec.sizes, peer_errors = errors }
 end
 
--- The arguments of an elementwise function at one element: inputs of another size are left out.
-local function arguments(inputs, output, element)
-  local list = {}
-  for _, input in ipairs(inputs) do
-    if #input.buffer == #output then
-      list[#list + 1] = { name = input.name, value = float(input.buffer[element]),
-                          code = ("0x%x"):format(input.buffer:code(element)) }
-    end
-  end
-  return list
-end
-
--- Elements that hold what lies beside an input: canaries tell their place. Looked for only where a sample is wrong, and in words of 4 bytes
--- and more: a canary byte has 7 random bits, so that one of 256 other words passes for one of 2,048 places in 1 sample of 500.
-local FOREIGN = 256 -- elements looked at
-
-local function foreign(ready, y, outputs)
-  local found
-  for _, output in ipairs(outputs) do
-    for _, input in ipairs(ready.inputs) do
-      local buffer = y[output.name]
-      local alike = buffer:format() == input.buffer:format() and core.format(buffer:format()).bits >= 32
-      for i = 1, alike and math.min(#buffer, FOREIGN) or 0 do
-        local at = input.buffer:guardplace(buffer:code(i))
-        if at then
-          found = found or { input = input.name, output = output.name, element = i, place = at, count = 0 }
-          found.count = found.count + 1
-        end
-      end
-    end
-  end
-  return found
-end
-
 -- What the contract does not say, when that alone leaves an answer open: the fields that are missing; else nil.
 local function missing(contract, answer)
   if answer.answer ~= "unknown" then return nil end
@@ -287,11 +203,11 @@ local function judge(contract, record, x, y, ready, limit_seconds, outputs)
   local answer = check.clause(limit.call(limit_seconds, where, contract.postcondition, x, y, ready.references, ready.tolerance), where)
   local judged = {}
   for i, output in ipairs(outputs) do judged[i] = { name = output.name, buffer = y[output.name] } end
-  summarise(record, answer, judged)
+  records.summarise(record, answer, judged)
   local worst, class = record.worst_at, record.class_at
-  if worst then worst.inputs = arguments(ready.inputs, y[worst.output], worst.element) end
+  if worst then worst.inputs = records.arguments(ready.inputs, y[worst.output], worst.element) end
   if class then
-    class.inputs = arguments(ready.inputs, y[class.output], class.element)
+    class.inputs = records.arguments(ready.inputs, y[class.output], class.element)
     class.lo, class.hi = ready.references[class.output]:at(class.element)
   end
   record.answer, record.text = answer.answer, answer.text
@@ -303,7 +219,7 @@ local function judge(contract, record, x, y, ready, limit_seconds, outputs)
                          rows = math.max(1, y[name]:shape()[1] or 1) }, x, record.exceptions)
     end
   end
-  record.foreign = answer.answer == "no" and not record.evidence and foreign(ready, y, outputs) or nil
+  record.foreign = answer.answer == "no" and not record.evidence and records.foreign(ready.inputs, y, outputs) or nil
   local fields = missing(contract, answer)
   if fields then record.answer, record.text = "undeclared", ("%s: the contract does not state %s"):format(answer.text, fields) end
   check.each(answer, function(c) record.silent = record.silent or c.answer == "no" and c.data and c.data.silent or nil end)

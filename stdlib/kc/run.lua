@@ -1,7 +1,6 @@
 ---@module kc.run
 -- Commands that judge: run, calibrate, list. From a plan to tasks for judges, results in plan order, the trace, the exit code.
 local core = require "kc.core"
-local json = require "kc.json"
 local paths = require "kc.paths"
 local progress = require "kc.progress"
 local supervisor = require "kc.supervisor"
@@ -323,30 +322,10 @@ end
 
 -- ---- environment, trace and reports --------------------------------------------------------------------------------------------
 
--- What was judged with more than kc's own: files by their digests; of an embedding program's own there is no file.
-local function extensions()
-  local list = {}
-  for i, x in ipairs(core.extensions()) do
-    list[i] = { path = x.path, sha256 = x.path and require("kc.loader").file_digest(x.path),
-                drivers = json.list(x.drivers), oracles = json.list(x.oracles), metrics = json.list(x.metrics) }
-  end
-  return #list > 0 and list or nil
-end
-
 function Run:environment()
-  local facts = core.uname()
-  local o = self.options
-  local described = {}
-  local reply = self.supervisor:ask { cmd = "fingerprints", devices = o.devices }
+  local reply = self.supervisor:ask { cmd = "fingerprints", devices = self.options.devices }
   if reply.error then return nil, reply end
-  for i, f in ipairs(reply.fingerprints) do
-    described[i] = ("%s: %s, %s, %s"):format(o.devices[i], f.name, f.driver, f.compiler ~= "" and f.compiler or "no compiler")
-  end
-  local isolation = o.listener and o.listener.isolation
-  return { type = "environment", schema = trace.SCHEMA, isolation = isolation, extensions = extensions(),
-           kc = core.version, seed = o.seed, devices = described, timeout = o.timeout,
-           fingerprints = reply.fingerprints, system = ("%s %s %s"):format(facts.sysname, facts.release, facts.machine),
-           time = ("%.0f"):format(core.realtime()), targets = o.targets }
+  return require("kc.environment").describe(self.options, reply.fingerprints)
 end
 
 function Run:open_trace(env)
