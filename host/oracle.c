@@ -56,17 +56,27 @@ static kc_status check_enclosure(const kc_enclosure *e, const kc_oracle *o, kc_t
   return KC_OK;
 }
 
+/* Believes a status only when it is one, and makes sure that a failure names the oracle: kc's own say what is wrong with the inputs. */
+static kc_status answered(kc_status status, const kc_oracle *o, kc_text *err) {
+  if (status == KC_OK || kc_oracle_find(o->name) == o) return status;
+  if (status > KC_OK || status < KC_ECANCELLED)
+    return kc_fail(err, KC_EINTERNAL, "oracle '%s' answered %d, which is no status", o->name, (int)status);
+  if (err && !err->s[0]) kc_fail(err, status, "oracle '%s' failed and did not say why (%s)", o->name, kc_status_name(status));
+  return status;
+}
+
 kc_status kc_oracle_run(kc_enclosure *out, const kc_oracle *o, const kc_buffer *const *inputs, const kc_oracle_params *p,
                         kc_text *err) {
   int64_t count = 0;
   memset(out, 0, sizeof *out);
-  kc_status status = o->count(&count, inputs, p, err);
+  if (err) err->s[0] = '\0';
+  kc_status status = answered(o->count(&count, inputs, p, err), o, err);
   if (status == KC_OK && count < 0)
     return kc_fail(err, KC_EINTERNAL, "oracle '%s': it counts %lld elements", o->name, (long long)count);
   if (status != KC_OK) return status;
   status = kc_enclosure_create(out, count);
   if (status != KC_OK) return kc_fail(err, status, "no memory for an enclosure of %lld elements", (long long)count);
-  status = o->eval(out, inputs, p, err);
+  status = answered(o->eval(out, inputs, p, err), o, err);
   if (status == KC_OK && kc_oracle_find(o->name) != o) status = check_enclosure(out, o, err);
   if (status != KC_OK) kc_enclosure_clear(out);
   return status;

@@ -21,11 +21,7 @@ static void *with_realloc(void *user, void *block, size_t old_size, size_t new_s
 
 kc_status lkc_call(kc_embed *e, int nargs, int nresults, kc_status status, kc_text *err) {
   lua_State *L = e->L;
-  int base = lua_gettop(L) - nargs;
-  lua_pushcfunction(L, lkc_traceback);
-  lua_insert(L, base);
-  int rc = lua_pcall(L, nargs, nresults, base);
-  lua_remove(L, base);
+  int rc = lua_pcall(L, nargs, nresults, 0); /* no traceback: an error text is one line */
   if (rc == LUA_OK) return KC_OK;
   const char *text = lua_tostring(L, -1);
   status = kc_fail(err, rc == LUA_ERRMEM ? KC_ENOMEM : status, "%s", text ? text : "an error that is no text");

@@ -198,8 +198,12 @@ function M.evaluate(oracle, inputs, shape)
   local buffers = {}
   for i, name in ipairs(oracle.arguments) do buffers[i] = inputs[name] end
   local evaluate = exact_inputs[oracle.operation] and require("kc.exact").oracle or core.oracle
-  local enclosure, message = evaluate(oracle.operation, buffers, resolved(oracle, inputs))
-  if not enclosure then error(("oracle %s: %s"):format(oracle.operation, message), 0) end
+  -- Misuse is raised, with the place of this call, which is no author's.
+  local ok, enclosure, message = pcall(evaluate, oracle.operation, buffers, resolved(oracle, inputs))
+  if not ok then message = enclosure end
+  if not ok or not enclosure then
+    error(message:find("^oracle ") and message or ("oracle %s: %s"):format(oracle.operation, message), 0)
+  end
   return enclosure
 end
 

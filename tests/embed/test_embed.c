@@ -94,6 +94,8 @@ Test(embed, exhausted_memory_is_a_status) {
 static struct {
   double lo, hi;
   uint8_t classes;
+  int status;
+  const char *text; /* of a failure; NULL: none is written */
 } answer;
 
 static kc_status count_first(int64_t *out, const kc_buffer *const *inputs, const kc_oracle_params *p, kc_text *err) {
@@ -103,13 +105,14 @@ static kc_status count_first(int64_t *out, const kc_buffer *const *inputs, const
 }
 
 static kc_status give_answer(kc_enclosure *out, const kc_buffer *const *inputs, const kc_oracle_params *p, kc_text *err) {
-  (void)inputs, (void)p, (void)err;
+  (void)inputs, (void)p;
+  if (answer.text) kc_fail(err, KC_OK, "%s", answer.text);
   for (int64_t i = 0; i < out->count; i++) {
     out->lo[i] = answer.lo;
     out->hi[i] = answer.hi;
     out->classes[i] = answer.classes;
   }
-  return KC_OK;
+  return (kc_status)answer.status;
 }
 
 static double tenths(double got, double ref, const kc_format *f) {
@@ -285,6 +288,20 @@ Test(embed, oracles_of_the_program) {
     cr_expect(!answers[i].wrong || strstr(err.s, answers[i].wrong), "%s", err.s);
     if (i == 0) cr_expect_eq(d.value_yes, 2);
   }
+  static const struct {
+    int status;
+    const char *text, *said;
+  } failures[] = {{KC_EINVAL, "x is odd", "oracle mine: x is odd"},
+                  {KC_EUNSUPPORTED, "not yet", "oracle mine: not yet"},
+                  {KC_EIO, NULL, "oracle 'mine' failed and did not say why (io)"},
+                  {7, NULL, "oracle 'mine' answered 7, which is no status"},
+                  {-99, "odd", "answered -99"}};
+  for (size_t i = 0; i < sizeof failures / sizeof *failures; i++) {
+    answer.status = failures[i].status, answer.text = failures[i].text;
+    cr_expect_eq(decide(&d, e, x, "kc.oracle.mine('x')", x, &err), KC_EINVAL);
+    cr_expect(strstr(err.s, failures[i].said) && !strstr(err.s, "stdlib"), "%s", err.s);
+  }
+  answer.status = KC_OK, answer.text = NULL;
   cr_expect_eq(decide(&d, e, x, "kc.oracle.mine('x', { epsilon = 0 })", x, &err), KC_EINVAL);
   cr_expect(strstr(err.s, "reads no parameter 'epsilon'"), "%s", err.s);
   cr_expect_eq(decide(&d, e, x, "kc.oracle.mine('x', 'x')", x, &err), KC_EINVAL);
