@@ -222,7 +222,8 @@ function M.device(name, options)
   end
   core.subreaper()
   local device = setmetatable({ client = require("kc.client").new { device = name }, directory = "." }, Remote)
-  device:fingerprint()
+  local ok, why = device.client:start()
+  if not ok then error(why.text, 2) end
   return device
 end
 

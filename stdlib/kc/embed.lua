@@ -169,6 +169,7 @@ local function run_inside(options, on)
   local channel = { send = function(_, text) self:take(json.decode(text)) return true end }
   require("kc.service").serve(channel, command_line(options), require("kc.cli").command, {
     isolation = inside.ISOLATION, supervise = function(o) return inside.supervisor(o, self.on.cancel) end })
+  for _, r in ipairs(self.results) do r.isolation = inside.ISOLATION end -- also what was not run
   return self
 end
 

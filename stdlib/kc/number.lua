@@ -52,7 +52,7 @@ end
 function M.number(format, x, options)
   local words = require "kc.words"
   if type(format) ~= "string" or not core.format(format) then
-    error(("kc.number: unknown format '%s'; %s"):format(tostring(format), words.hint(tostring(format), core.formats())), 2)
+    error("kc.number: " .. words.unknown("format", format, core.formats()), 2)
   end
   if type(double(x)) ~= "number" and type(x) ~= "userdata" then
     error(("kc.%s: expected a number or a real, got %s"):format(format, words.show(x)), 2)

@@ -12,7 +12,7 @@ function M.formats() return core.formats() end
 
 local function demand_format(where, format)
   if type(format) == "string" and core.format(format) then return end
-  error(("%s: unknown format '%s'; %s"):format(where, tostring(format), words.hint(tostring(format), core.formats())), 3)
+  error(("%s: %s"):format(where, words.unknown("format", format, core.formats())), 3)
 end
 
 local function demand_number(where, x)

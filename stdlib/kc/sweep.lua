@@ -155,7 +155,7 @@ end
 local function check(format, options)
   local facts = type(format) == "string" and core.format(format)
   if not facts then
-    error(("kc.sweep: argument 3: unknown format '%s'; %s"):format(tostring(format), words.hint(tostring(format), core.formats())), 3)
+    error("kc.sweep: argument 3: " .. words.unknown("format", format, core.formats()), 3)
   end
   if facts.kind ~= "float" or not facts.has_sign then error("kc.sweep: expected a format of signed floats, got " .. format, 3) end
   local wrong = words.unfit(options, { "from", "to", "count" })

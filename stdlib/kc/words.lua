@@ -33,13 +33,29 @@ function M.nearest(word, names)
   return best
 end
 
---- "did you mean 'x'?" or the list of what is known.
+local MOST_NAMES = 24 -- in a message
+
+--- "did you mean 'x'?" or the list of what is known, cut where it is long.
 ---@param word string
 ---@param names table
 ---@return string hint
 function M.hint(word, names)
   local near = M.nearest(word, names)
-  return near and ("did you mean '%s'?"):format(near) or ("expected one of: " .. table.concat(names, ", "))
+  if near then return ("did you mean '%s'?"):format(near) end
+  local cut = #names > MOST_NAMES and (", ... (%d in all)"):format(#names) or ""
+  return ("expected one of: %s%s"):format(table.concat(names, ", ", 1, math.min(#names, MOST_NAMES)), cut)
+end
+
+--- Why a value is none of the names: "unknown format 'bf17'; did you mean 'bf16'?"
+---@param what string what the names are of
+---@param value any
+---@param names table
+---@return string text
+function M.unknown(what, value, names)
+  if type(value) ~= "string" then
+    return ("expected the name of a %s, such as \"%s\", got %s"):format(what, names[#names], M.show(value))
+  end
+  return ("unknown %s '%s'; %s"):format(what, value, M.hint(value, names))
 end
 
 --- Sorted keys of a table with string keys; frozen tables too.
