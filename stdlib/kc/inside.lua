@@ -25,11 +25,13 @@ local function start(self)
   return self:open()
 end
 
--- The runner owns the descriptors that it is given.
+-- The runner owns the descriptors that it is given, unless it refuses them.
 local function exchange(self, request, fds)
   local own = {}
   for i, fd in ipairs(fds or {}) do own[i] = core.dupfd(fd) end
-  return crossed(self.runner:answer(crossed(request), own))
+  local reply = self.runner:answer(crossed(request), own)
+  for _, fd in ipairs(reply.error and own or {}) do core.closefd(fd) end
+  return crossed(reply)
 end
 
 local function close(self)

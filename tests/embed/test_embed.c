@@ -1,6 +1,7 @@
 /* test_embed.c - kc_embed.h in a program: states, allocators, tensors of the program's own, runs, and what of the process is left alone. */
 #define _GNU_SOURCE 1
 #include <criterion/criterion.h>
+#include <dirent.h>
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
@@ -389,12 +390,22 @@ static bool same_text(const char *a, const char *b) {
   return strcmp(a, b) == 0;
 }
 
+static int open_files(void) {
+  int n = 0;
+  DIR *directory = opendir("/proc/self/fd");
+  cr_assert_not_null(directory);
+  while (readdir(directory)) n++;
+  closedir(directory);
+  return n;
+}
+
 Test(embed, in_process_gives_the_same_verdicts) {
   static const char *const targets[] = {"contracts/C-EXC-01.relu.f32", "contracts/C-EXC-02.gather.clamp.f32",
                                         "contracts/C-PRC-02.exp.f32", NULL};
   kc_text err;
   kc_results *inside, *isolated;
   observer o;
+  int before = open_files();
   kc_embed *e = watched(&o);
   const kc_run_options here = {.targets = targets, .in_process = true}, there = {.targets = targets};
   cr_assert_eq(run_silently(&inside, e, &here, &err), KC_OK, "%s", err.s);
@@ -410,6 +421,7 @@ Test(embed, in_process_gives_the_same_verdicts) {
   kc_results_free(inside);
   kc_results_free(isolated);
   kc_embed_close(e);
+  cr_expect_eq(open_files(), before, "descriptors are left open");
 }
 
 /* A folder with the contract of tests/embed/scale, whose oracle is the extension's. */
