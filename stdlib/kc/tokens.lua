@@ -51,13 +51,13 @@ end
 
 --- The tokens of a text, comments and blanks left out.
 ---@param text string
----@return table tokens list of {kind="word"|"number"|"text"|"comparison"|"order"|"sign", text=, line=from 0}
+---@return table tokens list of {kind="word"|"number"|"text"|"comparison"|"order"|"sign", text=, line=from 0, at=}
 function M.of(text)
   local list, at, line = {}, 1, 0
   while at <= #text do
     local stop, kind = next_token(text, at)
     local piece = text:sub(at, stop - 1)
-    if kind then list[#list + 1] = { kind = kind, text = piece, line = line } end
+    if kind then list[#list + 1] = { kind = kind, text = piece, line = line, at = at } end
     line = line + select(2, piece:gsub("\n", ""))
     at = stop
   end
@@ -77,22 +77,65 @@ local function last_of(tokens, first)
   return #tokens
 end
 
---- The tokens of a function's own body, nil when its source cannot be read. Several functions on its first line cannot be told apart:
---- then all of them are read.
+-- The names of what a function takes from outside, in order.
+local function upvalues(fn)
+  local names = {}
+  for i = 1, math.huge do
+    names[i] = debug.getupvalue(fn, i)
+    if not names[i] then return names end
+  end
+end
+
+-- A stripped function without inner ones ends with three bytes for each upvalue, which say where it is found outside, and these counts, all
+-- zero: inner functions, lines, absolute lines, local variables, names of upvalues (lundump.c of Lua 5.4).
+local TAIL = 5
+
+-- Is `fn` what this text of a function compiles to, wherever it stands? Of two that are not told apart the code is the same.
+local function compiles_to(fn, text)
+  local names, outside = upvalues(fn), ""
+  for _, name in ipairs(names) do
+    if name ~= "_ENV" then outside = ("%slocal %s "):format(outside, name) end -- every chunk has _ENV
+  end
+  local chunk = load(("\n"):rep(debug.getinfo(fn, "S").linedefined - 1) .. outside .. "return " .. text, "=text", "t")
+  if not chunk then return false end
+  local other = chunk()
+  if table.concat(upvalues(other), " ") ~= table.concat(names, " ") then return false end
+  local a, b = string.dump(fn, true), string.dump(other, true)
+  local from = #a - TAIL - 3 * #names
+  return #a == #b and a:sub(1, from) == b:sub(1, from)
+end
+
+-- The text of the function that begins at `first`, without its name.
+local function nameless(text, tokens, first, last)
+  local open = first + 1
+  while open < last and tokens[open].text ~= "(" do open = open + 1 end
+  return "function" .. text:sub(tokens[open].at, tokens[last].at + #tokens[last].text - 1)
+end
+
+-- Of several functions on one line the one that compiles to `fn`: index of its first token. One that holds others is not looked at.
+local function meant(fn, text, tokens, starts)
+  for k, first in ipairs(starts) do
+    local last = last_of(tokens, first)
+    local inner = starts[k + 1] and starts[k + 1] < last
+    if not inner and compiles_to(fn, nameless(text, tokens, first, last)) then return first end
+  end
+end
+
+--- The tokens of a function's own body, nil when its source cannot be read. Where it cannot be told from others on its first line, all
+--- of them are read.
 ---@param fn function
 ---@return table|nil tokens
 ---@return boolean|nil several functions are among them
 function M.body(fn)
   local text = M.lines(fn)
   if not text then return nil end
-  local tokens, first = M.of(text), nil
+  local tokens, starts = M.of(text), {}
   for i, token in ipairs(tokens) do
-    if token.text == "function" and token.line == 0 then
-      if first then return tokens, true end
-      first = i
-    end
+    if token.text == "function" and token.line == 0 then starts[#starts + 1] = i end
   end
-  if not first then return tokens end
+  local first = starts[1]
+  if #starts > 1 then first = meant(fn, text, tokens, starts) end
+  if not first then return tokens, #starts > 1 end
   return table.move(tokens, first, last_of(tokens, first), 1, {})
 end
 

@@ -19,6 +19,9 @@ for _, record in ipairs(document.calibrations) do
 end
 assert(contracts >= 50, "contracts: " .. contracts)
 
+-- All of them are clean. (Here, where their kernels are compiled already.)
+assert(t:expect({ "lint", "contracts" }, { code = 0 }).stdout == "")
+
 local expected = "C-CMP-01 C-CMP-02 C-CMP-03 C-EXC-01 C-EXC-02 C-MEM-01 C-ORD-01 C-ORD-02 C-ORD-03 C-PRC-01 C-PRC-02 C-PRC-03 C-PRC-04"
 assert(table.concat(document.specificity.classes, " ") == expected, table.concat(document.specificity.classes, " "))
 assert(#document.specificity.faults == 0)

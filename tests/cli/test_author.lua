@@ -183,9 +183,6 @@ local uncompiled = variant("gelu", "", "")
 t:file("variant.gelu/double.k", (t.read(gelu .. "/double.k"):gsub("y%[i%] =", "y[i] = unknown *")))
 t:expect({ "lint", uncompiled }, { code = 1, out = { "good 'double': ", "double.k:", "unknown" } })
 
--- All that is shipped is clean.
-assert(t:expect({ "lint", "contracts" }, { code = 0 }).stdout == "")
-
 -- ---- explain --------------------------------------------------------------------------------------------------------------------
 
 -- Of 2048 products of f16 (exact in f32) 2047 additions round: gamma = r u / (1 - r u), u = 2^-24.
