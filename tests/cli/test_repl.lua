@@ -135,8 +135,10 @@ session {
 }
 
 -- The prompt of kc as a library, in a process of stock Lua, whose own handler is back when the prompt ends.
-if os.execute "command -v lua5.4 >/dev/null" then
-  local here = require("kc.core").exe():match "^(.*)/"
+local here = require("kc.core").exe():match "^(.*)/"
+if os.execute(("nm -D '%s/libkc.so' | grep -q __asan"):format(here)) then
+  print "skipped: stock Lua cannot load a libkc.so that has the sanitizer, so the prompt is not tried in its process"
+elseif os.execute "command -v lua5.4 >/dev/null" then
   local script = t:file("embedded.lua", ([[
     package.cpath = "%s/lua/?.so;" .. package.cpath
     local kc = require "kc"
