@@ -76,6 +76,23 @@ local function run(script)
   return true
 end
 
+-- Into a file that takes the plot's name when it is whole: what was there stays until then.
+local function draw_into(temporary, plot, extension)
+  local target, why = io.open(temporary, "wb")
+  if not target then return nil, why end
+  target:close()
+  local script = os.tmpname()
+  local file, message = io.open(script, "wb")
+  if not file then return nil, message end
+  file:write(M.program(plot, temporary, extension))
+  file:close()
+  local ok, failure = run(script)
+  os.remove(script)
+  local stat = ok and core.stat(temporary)
+  if ok and not (stat and stat.size > 0) then return nil, "gnuplot wrote nothing" end
+  return ok, failure
+end
+
 --- Draws a plot into a file.
 ---@param plot table
 ---@param path string
@@ -84,18 +101,10 @@ end
 function M.draw(plot, path, extension)
   if path:find("%c") then return nil, "a file's name with control characters is beyond gnuplot" end
   if path:sub(1, 1) ~= "/" then path = "./" .. path end -- to gnuplot "|name" is a command
-  local target, why_not = io.open(path, "wb")
-  if not target then return nil, why_not end
-  target:close()
-  local script = os.tmpname()
-  local file, message = io.open(script, "wb")
-  if not file then return nil, message end
-  file:write(M.program(plot, path, extension))
-  file:close()
-  local ok, why = run(script)
-  os.remove(script)
-  local stat = ok and core.stat(path)
-  if ok and not (stat and stat.size > 0) then return nil, ("gnuplot wrote nothing to '%s'"):format(path) end
+  local temporary = ("%s.%d"):format(path, core.pid())
+  local ok, why = draw_into(temporary, plot, extension)
+  if ok then ok, why = os.rename(temporary, path) end
+  if not ok then os.remove(temporary) end
   return ok, why
 end
 

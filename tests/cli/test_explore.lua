@@ -141,8 +141,14 @@ kc.plot { up, kind = "bars", file = png }
 file = assert(io.open(png, "rb"))
 check(file:read(8) == "\137PNG\r\n\26\n")
 file:close()
-local absent = t:run({ "-e", "kc.plot{ y = { 1 }, file = 'x.svg' }" }, { "PATH=" .. t.directory })
-check(absent.code == 4 and absent.stderr:find("gnuplot cannot be started.*apt%-get install gnuplot"), absent.stderr)
+-- Without gnuplot: a message, no file, and a plot that is there stays.
+t:file("kept.svg", "a plot")
+for _, name in ipairs { "kept.svg", "new.svg" } do
+  local absent = t:run({ "-e", ("kc.plot{ y = { 1 }, file = '%s/%s' }"):format(t.directory, name) }, { "PATH=" .. t.directory })
+  check(absent.code == 4 and absent.stderr:find("gnuplot cannot be started.*apt%-get install gnuplot"), absent.stderr)
+end
+check(t.read(t.directory .. "/kept.svg") == "a plot")
+check(not table.concat(core.listdir(t.directory), " "):find("new.svg", 1, true))
 fails("control characters", kc.plot, { y = { 1 }, file = "a\nb.svg" })
 kc.plot { y = { 1, 2 }, file = t.directory .. "/a.svg" }
 check(not core.stat "a.svg")

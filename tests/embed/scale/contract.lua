@@ -1,4 +1,4 @@
--- A contract for the backend of my_device.c: y = 2 x, exactly. Other backends compile the same kernels.
+-- A contract for the backend of my_extension.c: y = 2 x, exactly. Other backends compile the same kernels.
 local kc = require "kc"
 local tol, sample = kc.tolerance, kc.sample
 
