@@ -15,8 +15,8 @@ local function crossed(message) return json.decode(json.encode(message)) end
 
 local no_crash_handler = { ranges = function() end }
 
--- Runners whose clients were dropped on the way, by an error.
-local live = {}
+-- Runners whose clients were dropped on the way, by an error; what is collected needs no closing.
+local live = setmetatable({}, { __mode = "k" })
 
 local function start(self)
   self.runner = require("kc.runner").new(no_crash_handler)
